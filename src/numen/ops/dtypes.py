@@ -1,0 +1,92 @@
+"""Which dtypes an op computes in: `resolve` answers for a call what NumPy's promotion rules (NEP 50) say.
+
+Used by `kernels.py` and the tracing recorder to make casts explicit: a graph's operands have the dtype of the
+computation. Python ints, floats and complex numbers are weak; a Python bool is a bool array's element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from numen.dispatch.core import ArrayCore
+from numen.dispatch.primitive import Primitive
+
+DType = np.dtype[Any]
+Kind = DType | type
+"""An operand as the rules see it: a dtype, or the type of a weak Python scalar."""
+
+BOOL = np.dtype(np.bool_)
+
+
+def kind_of(value: Any) -> Kind:
+    """The dtype of an array or NumPy scalar; int, float or complex for a Python scalar.
+
+    >>> kind_of(np.float32(1)), kind_of(2), kind_of(True)
+    (dtype('float32'), <class 'int'>, dtype('bool'))
+    """
+    if isinstance(value, ArrayCore):
+        return value._d.dtype  # type: ignore[no-any-return]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.dtype
+    if isinstance(value, bool):
+        return BOOL
+    for scalar in (int, float, complex):
+        if isinstance(value, scalar):
+            return scalar
+    return np.asarray(value).dtype
+
+
+def resolve(prim: Primitive, args: Sequence[Any]) -> tuple[tuple[DType, ...], DType]:
+    """The dtype each operand is cast to, and the dtype the result has before any reduction's own rule.
+
+    Parameters
+    ----------
+    prim : Primitive
+        The row that is called.
+    args : sequence
+        Arrays, ndarrays, NumPy and Python scalars, as the row takes them.
+
+    Raises
+    ------
+    TypeError
+        If NumPy has no loop for the dtypes.
+
+    Examples
+    --------
+    >>> from numen.ops import table
+    >>> resolve(table["add"], (np.ones(2, np.float32), 1.5))
+    ((dtype('float32'), dtype('float32')), dtype('float32'))
+    """
+    return resolve_kinds(prim, tuple([kind_of(a) for a in args]))
+
+
+@lru_cache(maxsize=4096)
+def resolve_kinds(prim: Primitive, kinds: tuple[Kind, ...]) -> tuple[tuple[DType, ...], DType]:
+    name = prim.name
+    if prim.ufunc is not None:
+        *operands, out = prim.ufunc.resolve_dtypes((*kinds, None))  # type: ignore[arg-type]
+        return tuple(operands), out
+    if name == "where":
+        out = promoted(kinds[1:])
+        return (BOOL, out, out), out
+    if name == "concatenate":
+        out = promoted(kinds)
+        return (out,) * len(kinds), out
+    fixed = tuple([concrete(kind) for kind in kinds])
+    if name == "scatter_add":
+        return (fixed[0], fixed[0], *fixed[2:]), fixed[0]
+    return fixed, fixed[0]
+
+
+def promoted(kinds: Sequence[Kind]) -> DType:
+    """np.result_type, with weak Python scalars."""
+    return np.result_type(*[kind(0) if isinstance(kind, type) else kind for kind in kinds])
+
+
+def concrete(kind: Kind) -> DType:
+    """The dtype NumPy gives a scalar that stands alone."""
+    return np.dtype(kind)

@@ -1,0 +1,386 @@
+"""Elementwise arithmetic: operands broadcast together, each element is computed alone.
+
+Most rows are a ufunc and its partial derivatives; maximum, minimum, power, divide, absolute and relu write their
+rules, so that no NaN or infinity leaks into a gradient that is zero. Called by Array's operators; next: `reductions.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numen.dispatch.primitive import Primitive, align, broadcast_to, elementwise, no_gradient
+from numen.errors import DTypeError, describe
+from numen.ops.common import add_tangents, is_number, zeros
+from numen.ops.comparisons import equal, greater, less, not_equal
+from numen.ops.samples import DType, Inputs, Rng, away_from_zero, distinct, draw, pairs, singles
+from numen.ops.selection import where
+
+Errors = list[tuple[tuple[Any, ...], dict[str, Any], type[Exception]]]
+Samples = Callable[[Rng, DType], Inputs]
+
+
+def _unequal_shapes() -> Errors:
+    return [((np.ones((2, 3)), np.ones(4)), {}, ValueError)]
+
+
+def _text_operand() -> Errors:
+    return [((np.array(["x"]),), {}, TypeError)]
+
+
+def _batch(row: Callable[[], Primitive]) -> Callable[..., Any]:
+    def batch(size: int, args: Sequence[Any], axes: Sequence[bool]) -> Any:
+        return row()(*align(args, axes))
+
+    return batch
+
+
+# Sums and products
+
+add = elementwise(
+    "add", np.add, True, True, ufunc=np.add, samples=pairs, errors=_unequal_shapes
+)
+
+
+def _subtract_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
+    return g if needs[0] else None, -g if needs[1] else None
+
+
+def _subtract_errors() -> Errors:
+    flags = np.array([True, False])
+    return [*_unequal_shapes(), ((flags, flags), {}, TypeError)]
+
+
+subtract = elementwise(
+    "subtract",
+    np.subtract,
+    True,
+    lambda: -1.0,
+    vjp=_subtract_vjp,
+    ufunc=np.subtract,
+    samples=pairs,
+    errors=_subtract_errors,
+)
+
+multiply = elementwise(
+    "multiply",
+    np.multiply,
+    lambda b: b,
+    lambda a: a,
+    ufunc=np.multiply,
+    samples=pairs,
+    errors=_unequal_shapes,
+)
+
+
+def _divide_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
+    # d(a/b)/da = 1/b; d(a/b)/db = -(a/b)/b, the quotient taken again so that the result need not be kept
+    ga = g / b
+    return ga if needs[0] else None, -(ga * (a / b)) if needs[1] else None
+
+
+def _divide_samples(rng: Rng, dtype: DType) -> Inputs:
+    def value(*shape: int) -> Any:
+        return away_from_zero(rng, shape, dtype)
+
+    return [
+        ((value(3, 4), value(3, 4)), {}),
+        ((value(3, 1), value(2, 1, 4)), {}),
+        ((value(3), value()), {}),
+        ((value(2, 3), 2.0), {}),
+        ((2.0, value(5)), {}),
+    ]
+
+
+divide = elementwise(
+    "divide",
+    np.divide,
+    lambda b: 1.0 / b,
+    lambda a, b: -(a / b) / b,
+    vjp=_divide_vjp,
+    ufunc=np.divide,
+    samples=_divide_samples,
+    errors=_unequal_shapes,
+)
+
+
+def _negative_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
+    return (-g,)
+
+
+def _negative_errors() -> Errors:
+    return [((np.array([True]),), {}, TypeError)]
+
+
+negative = elementwise(
+    "negative",
+    np.negative,
+    lambda: -1.0,
+    vjp=_negative_vjp,
+    ufunc=np.negative,
+    samples=singles,
+    errors=_negative_errors,
+)
+
+
+# power
+
+
+def _power_by_base(a: Any, b: Any) -> Any:
+    """d(a**b)/da = b a**(b-1), exactly 0 where b is 0."""
+    if is_number(b):
+        # A scalar that a trace follows is not asked for its value: that would tie the trace to it.
+        if type(b) in (int, float) and b in (0, 2):
+            return b * a if b else None
+        return b * a ** (b - 1)
+    return b * a ** where(equal(b, 0), 0, b - 1)  # a**0 is 1 even for infinities and NaN
+
+
+def _power_by_exponent(a: Any, b: Any) -> Any:
+    """d(a**b)/db = a**b log(a) where a > 0, else exactly 0 (that is the limit at a = 0, b > 0)."""
+    if is_number(a):
+        if isinstance(a, complex):
+            return np.log(a).item() * a**b if a else None
+        return math.log(a) * a**b if a > 0 else None
+    inside = not_equal(a, 0) if a.dtype.kind == "c" else greater(a, 0)
+    base = where(inside, a, 1)
+    return where(inside, base**b * log(base), 0)
+
+
+def _power_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
+    cotangents = []
+    for needed, slope in zip(needs, (_power_by_base, _power_by_exponent), strict=True):
+        if not needed:
+            cotangents.append(None)
+            continue
+        factor = slope(a, b)
+        cotangents.append(zeros(g.shape, g.dtype, g) if factor is None else g * factor)
+    return tuple(cotangents)
+
+
+def _power_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    total = None
+    for t, slope in zip(tangents, (_power_by_base, _power_by_exponent), strict=True):
+        factor = None if t is None else slope(*args)
+        if factor is not None:
+            total = add_tangents(total, t * factor)
+    return zeros(out.shape, out.dtype, out) if total is None else broadcast_to(total, out.shape)
+
+
+def _power_samples(rng: Rng, dtype: DType) -> Inputs:
+    def base(*shape: int) -> Any:
+        return draw(rng, shape, dtype, 0.5, 2.0)
+
+    def exponent(*shape: int) -> Any:
+        return draw(rng, shape, dtype, 0.5, 3.0)
+
+    whole = [2, 3, 1, 0] if dtype.kind in "biu" else [2, 3, 1, 0, 2.0, -1.5, 0.5]
+    return [
+        ((base(3, 4), exponent(3, 4)), {}),
+        ((base(3, 1), exponent(2, 1, 4)), {}),
+        ((2, exponent(5)), {}),
+        *[((base(3), k), {}) for k in whole],
+    ]
+
+
+def _power_errors() -> Errors:
+    return [*_unequal_shapes(), ((np.arange(3), -1), {}, ValueError)]
+
+
+power = Primitive(
+    "power",
+    np.power,
+    vjp=_power_vjp,
+    jvp=_power_jvp,
+    batch=_batch(lambda: power),
+    saves_for=((0, 1), (0, 1)),
+    exact=False,
+    ufunc=np.power,
+    samples=_power_samples,
+    errors=_power_errors,
+)
+
+
+# Exponential and friends
+
+exp = elementwise(
+    "exp",
+    np.exp,
+    lambda o: o,
+    exact=False,
+    ufunc=np.exp,
+    samples=singles,
+    errors=_text_operand,
+)
+
+
+def _log_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
+    return (g / a,)
+
+
+def _positive(rng: Rng, dtype: DType) -> Inputs:
+    return singles(rng, dtype, 1.0 if dtype.kind in "iu" else 0.5, 3.0)
+
+
+log = elementwise(
+    "log",
+    np.log,
+    lambda a: 1.0 / a,
+    vjp=_log_vjp,
+    exact=False,
+    ufunc=np.log,
+    samples=_positive,
+    errors=_text_operand,
+)
+
+tanh = elementwise(
+    "tanh",
+    np.tanh,
+    lambda o: 1.0 - o * o,
+    exact=False,
+    ufunc=np.tanh,
+    samples=singles,
+    errors=_text_operand,
+)
+
+sqrt = elementwise(
+    "sqrt",
+    np.sqrt,
+    lambda o: 0.5 / o,
+    ufunc=np.sqrt,
+    samples=_positive,
+    errors=_text_operand,
+)
+
+
+# Rows with a kink: the gradient at the kink is 0 (absolute, relu) or shared evenly (maximum, minimum)
+
+
+def _signed(x: Any, a: Any) -> Any:
+    """x times the sign of a: exactly 0 where a is 0."""
+    if a.dtype.kind == "c":
+        raise no_gradient("absolute", a)
+    return where(greater(a, 0), x, where(less(a, 0), -x, 0))
+
+
+def _absolute_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
+    return (_signed(g, a),)
+
+
+def _absolute_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    return _signed(tangents[0], args[0])
+
+
+def _off_zero(rng: Rng, dtype: DType) -> Inputs:
+    return [((away_from_zero(rng, shape, dtype),), {}) for shape in ((3, 4), (7,), (), (0, 2))]
+
+
+absolute = Primitive(
+    "absolute",
+    np.absolute,
+    vjp=_absolute_vjp,
+    jvp=_absolute_jvp,
+    batch=_batch(lambda: absolute),
+    saves=(0,),
+    ufunc=np.absolute,
+    samples=_off_zero,
+    errors=_text_operand,
+)
+
+_zeros: dict[np.dtype[Any], Any] = {}
+
+
+def _relu(a: Any) -> Any:
+    """max(a, 0) in a's own dtype; NaN stays NaN."""
+    if not hasattr(a, "dtype"):
+        a = np.asarray(a)
+    zero = _zeros.get(a.dtype)
+    if zero is None:
+        if a.dtype.kind not in "biufV":
+            raise DTypeError(f"relu: expected a real array, got {describe(a)}")
+        # A 0-d array of the dtype is twice as quick an operand as a Python scalar.
+        zero = _zeros[a.dtype] = np.zeros((), a.dtype)
+    return np.maximum(a, zero)
+
+
+def _relu_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
+    return (where(greater(out, 0), g, 0),)
+
+
+def _relu_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    return where(greater(out, 0), tangents[0], 0)
+
+
+def _relu_errors() -> Errors:
+    return [((np.ones(3, np.complex128),), {}, TypeError), *_text_operand()]
+
+
+relu = Primitive(
+    "relu",
+    _relu,
+    vjp=_relu_vjp,
+    jvp=_relu_jvp,
+    batch=_batch(lambda: relu),
+    saves_out=True,
+    exact=False,  # the sign of a zero result is the kernels' own
+    samples=_off_zero,
+    errors=_relu_errors,
+)
+
+
+def _chosen(x: Any, a: Any, b: Any, wins: Primitive) -> Any:
+    """x where a wins over b, half of x where they are equal, else exactly 0."""
+    return where(wins(a, b), x, where(equal(a, b), 0.5 * x, 0))
+
+
+def _extremum(name: str, ufunc: np.ufunc, wins: Primitive) -> Primitive:
+    def vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
+        return (
+            _chosen(g, a, b, wins) if needs[0] else None,
+            _chosen(g, b, a, wins) if needs[1] else None,
+        )
+
+    def jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
+        a, b = args
+        ta, tb = tangents
+        total = add_tangents(
+            None if ta is None else _chosen(ta, a, b, wins),
+            None if tb is None else _chosen(tb, b, a, wins),
+        )
+        return broadcast_to(total, out.shape)
+
+    def samples(rng: Rng, dtype: DType) -> Inputs:
+        both = distinct(rng, (24,), dtype)
+        return [
+            ((both[:12].reshape(3, 4), both[12:].reshape(3, 4)), {}),
+            ((both[:3].reshape(3, 1), both[12:20].reshape(2, 1, 4)), {}),
+            ((both[:5], both[5]), {}),
+            ((both[:5], 1), {}),
+            ((0, both[:5]), {}),
+        ]
+
+    row = Primitive(
+        name,
+        ufunc,
+        vjp=vjp,
+        jvp=jvp,
+        batch=_batch(lambda: row),
+        saves=(0, 1),
+        exact=False,  # which of two zeros or two NaNs comes out is the kernels' own
+        ufunc=ufunc,
+        samples=samples,
+        errors=_unequal_shapes,
+    )
+    return row
+
+
+maximum = _extremum("maximum", np.maximum, greater)
+minimum = _extremum("minimum", np.minimum, less)
+
+ROWS = (
+    *(add, subtract, multiply, divide, negative, power),
+    *(exp, log, tanh, sqrt, absolute, relu, maximum, minimum),
+)

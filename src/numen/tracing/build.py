@@ -1,0 +1,161 @@
+"""A segment to a compiler graph: casts made explicit, weak scalars given dtypes, registers turned into values.
+
+Comes from `tree.py` when a segment is first replayed; goes to `compiler.program.compile_graph`. The dtypes an
+elementwise op computes in are NumPy's own (`ops/dtypes.py`), so graph ops see operands of one dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from typing import Any
+
+import numpy as np
+
+from numen.errors import InternalError
+from numen.graph.graph import Graph, Value
+from numen.graph.types import TensorType, contiguous_strides
+from numen.ops import table
+from numen.ops.dtypes import BOOL, Kind, resolve_kinds
+from numen.tracing.host import HostExpr
+from numen.tracing.trace import Const, External, Host, Instr, Meta, Reg
+
+Operand = Reg | Const | Host
+
+SCALAR_DTYPES = {"float": np.dtype(np.float64), "int": np.dtype(np.int64), "bool": np.dtype(np.bool_)}
+
+
+def order_of(meta: Meta) -> str:
+    """The memory order in which a value of this description is made: "F" where its strides say so, else "C"."""
+    itemsize = np.dtype(meta.dtype).itemsize
+    if len(meta.shape) < 2 or meta.strides == contiguous_strides(meta.shape, itemsize):
+        return "C"
+    fortran = contiguous_strides(meta.shape[::-1], itemsize)[::-1]
+    return "F" if meta.strides == fortran else "C"
+
+
+def type_of(meta: Meta) -> TensorType:
+    return TensorType(np.dtype(meta.dtype), meta.shape)
+
+
+class SegmentGraph:
+    """A segment's graph with what feeds it.
+
+    inputs: ("register", reg) or ("host", expr) for each graph input; outputs: registers in output order.
+    """
+
+    def __init__(self) -> None:
+        self.graph = Graph()
+        self.inputs: list[tuple[str, Any]] = []
+        self.outputs: list[Reg] = []
+        self.orders: list[str] = []
+        self.writes: list[Reg] = []
+        self.values: dict[Reg, Value] = {}
+        self._hosts: dict[tuple[HostExpr, str], Value] = {}
+
+    def value(self, reg: Reg, metas: Mapping[Reg, Meta], external: bool) -> Value:
+        """The graph value of a register; an input where it comes from outside the segment."""
+        known = self.values.get(reg)
+        if known is None:
+            meta = metas[reg]
+            strides: tuple[int, ...] | None = meta.strides
+            if not external:
+                itemsize = np.dtype(meta.dtype).itemsize
+                strides = None if order_of(meta) == "C" else contiguous_strides(meta.shape[::-1], itemsize)[::-1]
+            known = self.graph.input(type_of(meta), name=f"r{reg}", strides=strides)
+            self.values[reg] = known
+            self.inputs.append(("register", reg))
+        return known
+
+    def host(self, operand: Host) -> Value:
+        key = (operand.expr, operand.kind)
+        known = self._hosts.get(key)
+        if known is None:
+            known = self.graph.input(TensorType(SCALAR_DTYPES[operand.kind], ()), kind="scalar")
+            self._hosts[key] = known
+            self.inputs.append(("host", operand.expr))
+        return known
+
+
+def build(
+    items: Sequence[Instr | External],
+    metas: Mapping[Reg, Meta],
+    externals: Set[Reg],
+    outputs: Iterable[Reg],
+    writes: Iterable[tuple[Reg, Reg]],
+) -> SegmentGraph:
+    """Make the graph of a segment.
+
+    items: its instructions and externals in order; externals: the registers of all externals so far; outputs:
+    registers whose values leave it; writes: (external register, register of its final content) committed at its end.
+    """
+    segment = SegmentGraph()
+
+    def value(reg: Reg) -> Value:
+        return segment.value(reg, metas, reg in externals)
+
+    for item in items:
+        if isinstance(item, Instr):
+            segment.values[item.out] = _instruction(segment, item, value, metas)
+    for target, final in writes:
+        index = segment.graph.inputs.index(value(target))
+        segment.graph.writes.append((index, value(final)))
+        segment.writes.append(target)
+    for reg in outputs:
+        segment.graph.outputs.append(value(reg))
+        segment.outputs.append(reg)
+        segment.orders.append(order_of(metas[reg]))
+    return segment
+
+
+ValueOf = Callable[[Reg], Value]
+
+
+def _instruction(segment: SegmentGraph, item: Instr, value: ValueOf, metas: Mapping[Reg, Meta]) -> Value:
+    graph, name = segment.graph, item.name
+    prim = table[name]
+    if name == "copy":
+        (source,) = item.args
+        assert isinstance(source, int)
+        return value(source)
+    if prim.ufunc is not None or name in ("where", "relu", "concatenate"):
+        kinds = [_kind(ref, metas) for ref in item.args]
+        dtypes, _ = resolve_kinds(prim, tuple(kinds))
+        args = [_operand(segment, ref, dtype, value) for ref, dtype in zip(item.args, dtypes, strict=True)]
+        result = graph.op(name, args, dict(item.params))
+        if result.type.dtype != np.dtype(item.meta.dtype):
+            raise InternalError(f"{name}: the graph gives {result.type}, the trace had {item.meta.dtype}")
+        return result
+    args = []
+    for i, ref in enumerate(item.args):
+        if isinstance(ref, int):
+            args.append(value(ref))
+            continue
+        first = item.args[0]
+        assigned = i == 1 and name in ("setitem", "scatter_add", "scatter_set") and isinstance(first, int)
+        dtype = np.dtype(metas[first].dtype) if assigned else np.asarray(_example(ref)).dtype  # type: ignore[index]
+        args.append(_operand(segment, ref, dtype, value))
+    params = dict(item.params)
+    if name in ("sum", "mean") and args[0].type.dtype != np.dtype(item.meta.dtype):
+        args[0] = graph.op("cast", (args[0],), {"dtype": np.dtype(item.meta.dtype)})
+    return graph.op(name, args, params, type_of(item.meta))
+
+
+def _kind(ref: Operand, metas: Mapping[Reg, Meta]) -> Kind:
+    """The operand as promotion sees it: a dtype, or the type of a weak Python scalar."""
+    if isinstance(ref, int):
+        return np.dtype(metas[ref].dtype)
+    return BOOL if ref.kind == "bool" else {"int": int, "float": float, "complex": complex}[ref.kind]
+
+
+def _operand(segment: SegmentGraph, ref: Operand, dtype: np.dtype[Any], value: ValueOf) -> Value:
+    """The graph value of an operand, cast to `dtype`."""
+    if isinstance(ref, Const):
+        return segment.graph.const(ref.value, dtype)
+    given = segment.host(ref) if isinstance(ref, Host) else value(ref)
+    return given if given.type.dtype == dtype else segment.graph.op("cast", (given,), {"dtype": dtype})
+
+
+def _example(ref: Const | Host) -> Any:
+    if isinstance(ref, Const):
+        return ref.value
+    return {"float": 0.0, "int": 0, "bool": False}[ref.kind]

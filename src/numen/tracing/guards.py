@@ -1,0 +1,131 @@
+"""Guards: is the Python state still the one a tree was recorded with?
+
+Made from a Snapshot; `check` runs on every call. Identity first; an array slot accepts another array of the same
+description, a slot whose scalar is an input accepts any number of its type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numen.dispatch.core import ArrayCore
+from numen.tracing.recorder import Recorder, meta_of
+from numen.tracing.snapshot import MISSING, SCALARS, Slot, Snapshot, same_scalar
+
+Bound = tuple[list[Any], dict[Any, ArrayCore]]
+
+
+class Guards:
+    """The slots of a tree's snapshot with what each must hold.
+
+    changed_scalars: places where the last failed `check` found another number of the same type.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot | None,
+        host_inputs: Sequence[tuple[str, Any]],
+        logs: set[int],
+        replaced: Sequence[tuple[Slot, Any, Any]],
+    ) -> None:
+        self.containers: dict[int, Any] = {}
+        self.changed_scalars: list[Any] = []
+        self.inputs = list(host_inputs)
+        self._slots: list[Slot] = []
+        self._lengths: dict[Any, Any] = {}
+        self._used: set[Any] = set()
+        self._arrays: dict[Any, Slot] = {}
+        dynamic = {slot.place for slot, _, _ in replaced}
+        self._dynamic: list[Slot] = [slot for slot, _, _ in replaced]
+        if snapshot is None:
+            return
+        for slot in snapshot.slots:
+            self.containers[id(slot.container)] = slot.container
+            if isinstance(slot.value, ArrayCore):
+                self._arrays[slot.place] = slot
+            if slot.place in dynamic or (slot.kind in ("item", "length") and id(slot.container) in logs):
+                continue
+            self._slots.append(slot)
+        for slot in snapshot.arrays.values():
+            self._arrays.setdefault(slot.place, slot)
+
+    @classmethod
+    def empty(cls) -> Guards:
+        """Guards that always hold."""
+        return cls(None, (), set(), ())
+
+    def use(self, recorder: Recorder) -> None:
+        """Note which array slots the recorded path reads."""
+        for external, _ in recorder.externals.values():
+            if external.kind == "slot":
+                self._used.add(external.key)
+
+    def forget_list(self, container: int) -> None:
+        """Stop guarding a list that the function only appends to."""
+        self._slots = [
+            s for s in self._slots if not (id(s.container) == container and s.kind in ("item", "length"))
+        ]
+
+    def refresh(self) -> None:
+        """Keep nothing alive that state no longer holds: called after a recording changed the state."""
+
+    def array(self, place: Any) -> Any:
+        """The array an unchanged slot holds."""
+        slot = self._arrays[place]
+        value = slot.get()
+        return value if isinstance(value, ArrayCore) else None
+
+    def check(self, scalars: list[Any]) -> Bound | None:
+        """The call's scalar inputs and the arrays of slots that changed, or None if the state does not fit."""
+        changed: dict[Any, ArrayCore] = {}
+        for slot in self._slots:
+            now = slot.get()
+            before = slot.value
+            if now is before:
+                continue
+            kind = type(now)
+            if slot.kind in ("length", "keys"):
+                if now == before:
+                    continue
+                return None
+            if kind in SCALARS:
+                if same_scalar(now, before):
+                    continue
+                if kind is type(before) and kind in (int, float):
+                    self.changed_scalars = [slot.place]
+                return None
+            if isinstance(now, ArrayCore) and isinstance(before, ArrayCore):
+                if slot.place in self._used:
+                    if meta_of(now) != meta_of(before) or type(now._n) is not type(before._n):
+                        return None
+                    changed[slot.place] = now
+                continue
+            return None
+        if changed and self._alias_changed(changed):
+            return None
+        values: list[Any] = []
+        given = iter(scalars)
+        dynamic = iter(self._dynamic)
+        for kind_of_input, _ in self.inputs:
+            if kind_of_input == "argument":
+                values.append(next(given))
+            else:
+                slot = next(dynamic)
+                value = slot.get()
+                if value is MISSING or type(value) is not type(slot.value):
+                    return None
+                values.append(value)
+        return values, changed
+
+    def _alias_changed(self, changed: dict[Any, ArrayCore]) -> bool:
+        """Whether a changed slot now holds an array that another used slot holds too, or did before."""
+        seen: set[int] = set()
+        for place in self._used:
+            array = changed.get(place)
+            if array is None:
+                array = self.array(place)
+            if array is None or id(array) in seen:
+                return True
+            seen.add(id(array))
+        return False

@@ -1,0 +1,528 @@
+"""The recorder: an eager run that notes what it does.
+
+`jit.py` installs a Recorder as this thread's mode; dispatch calls `apply`, `wrote`, `read_grad`, `write_grad`,
+`query` and `leave`. Values are real: ops run with the engine "kernels", so the traced call itself returns what a
+replay will. Registers number values in order of appearance; in-place writes give the base a new register and views
+are derived again. `finish` reads the changed Python state and describes the result. Next: `tree.py`.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numen.dispatch import core
+from numen.dispatch.core import NEVER_WRITTEN, SCALAR, ArrayCore, Leaf, Node, View
+from numen.dispatch.primitive import Primitive
+from numen.errors import TraceError, describe
+from numen.tracing.host import HostExpr, HostScalar, plain
+from numen.tracing.snapshot import MISSING, SCALARS, Snapshot, same_scalar
+from numen.tracing.trace import Const, End, External, Host, Instr, Meta, Query, Reg, Result
+
+
+CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    "bool": bool,
+    "int": int,
+    "float": float,
+    "index": operator.index,
+    "item": lambda data: data.item(),
+}
+
+
+def meta_of(array: ArrayCore) -> Meta:
+    """Describe an array for a trace."""
+    d = array._d
+    return Meta(d.dtype.name if d.dtype.isnative else d.dtype.str, d.shape, d.strides, array._v is SCALAR)
+
+
+def stamp_of(array: ArrayCore) -> int:
+    """The last write into the array's memory."""
+    memory = array._v
+    return NEVER_WRITTEN if memory is None else memory.t
+
+
+def _noting(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a note that can't be made end the recording, not the call: values are real, so the call just goes on."""
+
+    @functools.wraps(method)
+    def noted(self: Recorder, *args: Any) -> Any:
+        if self.dead is None:
+            try:
+                return method(self, *args)
+            except TraceError as error:
+                self.dead = str(error)
+        return None
+
+    return noted
+
+
+class Recorder:
+    """Notes one call of a traced function.
+
+    dead: why the call can't be compiled, or None. A dead recorder notes nothing more.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.externals: dict[Reg, tuple[External, ArrayCore]] = {}
+        self.items: list[Instr | External | tuple[Query, Any]] = []
+        self.host_inputs: list[tuple[str, Any]] = []
+        self.formatted = False
+        self.dead: str | None = None
+        self._metas: dict[Reg, Meta] = {}
+        self._count = 0
+        self._by_id: dict[int, Reg] = {}
+        self._keep: list[Any] = []
+        self._roots: dict[int, ArrayCore] = {}
+        self._written: dict[int, tuple[ArrayCore, Reg]] = {}
+        self._grads: dict[Leaf, Any] = {}
+        self._grad_order: list[Leaf] = []
+        self._grads_written: set[Leaf] = set()
+        self._leaf_register: dict[Leaf, Reg] = {}
+        self._external_leaf: set[Leaf] = set()
+        self._derived: dict[tuple[Reg, tuple[Any, ...]], Reg] = {}
+
+    # ------------------------------------------------------------------------------------------ registers
+    def _new(self) -> Reg:
+        self._count += 1
+        return self._count - 1
+
+    def _tag(self, array: ArrayCore, reg: Reg) -> None:
+        array._t = (self, reg, stamp_of(array))
+
+    def bind(self, array: ArrayCore, kind: str, key: Any) -> Reg:
+        """Give an array that existed before the call a register."""
+        reg = self._new()
+        external = External(reg, kind, key, meta_of(array))
+        self.externals[reg] = (external, array)
+        self.items.append(external)
+        self._metas[reg] = external.meta
+        self._by_id[id(array)] = reg
+        self._keep.append(array)
+        self._tag(array, reg)
+        if array._v is not None and array._v is not SCALAR:
+            self._roots.setdefault(id(array._v.cell), array)
+        if type(array._n) is Leaf:
+            self._leaf_register.setdefault(array._n, reg)
+            self._external_leaf.add(array._n)
+        elif array._n is not None and kind != "constant":
+            raise TraceError("an input carries a gradient graph that was recorded outside the function")
+        return reg
+
+    def reg(self, array: ArrayCore) -> Reg:
+        """The register of an array's present value."""
+        tag = array._t
+        if tag is not None and tag[0] is self:
+            if tag[2] == stamp_of(array):
+                return int(tag[1])
+            return self._derive(array)
+        known = self._by_id.get(id(array))
+        if known is not None:
+            return known
+        memory = array._v
+        if type(memory) is View and self._root(array) is not None:
+            return self._derive(array)
+        slot = self.snapshot.arrays.get(id(array))
+        if slot is not None:
+            return self.bind(array, "slot", slot.place)
+        return self.bind(array, "object", id(array))
+
+    def _root(self, array: ArrayCore) -> ArrayCore | None:
+        """The array whose register stands for this memory: an external one, or the base made in the trace."""
+        memory = array._v
+        root = self._roots.get(id(memory.cell))
+        if root is not None:
+            return root
+        base = memory.base if type(memory) is View else array
+        tag = base._t
+        return base if tag is not None and tag[0] is self else None
+
+    def _derive(self, array: ArrayCore) -> Reg:
+        """The register of a view whose memory was written since, or that was made outside."""
+        memory = array._v
+        root = self._root(array)
+        if root is None:
+            raise TraceError(f"a {describe(array)} shares memory that the trace does not know")
+        if root is array:
+            return int(array._t[1])
+        reg = int(root._t[1])
+        skip = len(root._v.path) if type(root._v) is View else 0
+        path = memory.path if type(memory) is View else ()
+        if type(root._v) is View and path[:skip] != root._v.path:
+            raise TraceError("two views of one outside array are used and one of them is written")
+        for prim, params in path[skip:]:
+            reg = self._view_step(reg, prim, params, root._d.dtype)
+        self._tag(array, reg)
+        return reg
+
+    def _view_step(self, reg: Reg, prim: Primitive, params: dict[str, Any], dtype: Any) -> Reg:
+        frozen = _frozen(params)
+        key = (reg, (prim.name, repr(frozen)))
+        known = self._derived.get(key)
+        if known is None:
+            source = self._metas[reg]
+            dummy = np.lib.stride_tricks.as_strided(np.empty(1, dtype), source.shape, source.strides)
+            view = np.asarray(prim.impl(dummy, **params))
+            meta = Meta(source.dtype, view.shape, view.strides, False)
+            known = self._new()
+            self.items.append(Instr(prim.name, (reg,), frozen, known, meta))
+            self._metas[known] = meta
+            self._derived[key] = known
+        return known
+
+    @_noting
+    def tag(self, array: ArrayCore) -> Any:
+        """The tag for another Array object that holds the same present value."""
+        return (self, self.reg(array), NEVER_WRITTEN)
+
+    # ------------------------------------------------------------------------------------------ operations
+    def apply(self, prim: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """Run an op and note it."""
+        refs = self._operands(args)
+        raw = [plain(a) if type(a) is HostScalar else a._d if isinstance(a, ArrayCore) else a for a in args]
+        result = prim.finish(tuple(args), params, prim.compute(raw, params))
+        if refs is None or self.dead is not None:
+            return result
+        if prim.name == "setitem":
+            frozen: tuple[tuple[str, Any], ...] = (("path", _frozen_path(params["path"])),)
+        else:
+            frozen = _frozen(params)
+        out = self._new()
+        meta = meta_of(result)
+        self.items.append(Instr(prim.name, refs, frozen, out, meta))
+        self._metas[out] = meta
+        self._tag(result, out)
+        node = result._n
+        if type(node) is Node and node.out is not None and not isinstance(node.out, ArrayCore):
+            alias = core.ARRAY(node.out)
+            alias._t = (self, out, NEVER_WRITTEN)
+            node.out = alias
+        return result
+
+    @_noting
+    def _operands(self, args: Sequence[Any]) -> tuple[Reg | Const | Host, ...]:
+        return tuple([self._operand(a) for a in args])
+
+    def _operand(self, value: Any) -> Reg | Const | Host:
+        if isinstance(value, ArrayCore):
+            return self.reg(value)
+        if type(value) is HostScalar:
+            return Host(value.expr, type(value.value).__name__)
+        if type(value) in (bool, int, float, complex):
+            return Const(type(value).__name__, repr(value), value)
+        if isinstance(value, (np.ndarray, np.generic)):
+            return self.reg(core.wrap(value))
+        raise TraceError(f"an op got a {type(value).__name__}")
+
+    @_noting
+    def constant(self, array: ArrayCore) -> None:
+        """Note an array that the function made from host values (`nm.zeros`): the same on every call."""
+        data = array._d
+        if data.nbytes > 1 << 26:
+            raise TraceError(f"a constant of {data.nbytes} bytes is made inside the function; make it outside")
+        frozen = core.ARRAY(data.copy(), None, array._v if array._v is SCALAR else None)
+        reg = self.bind(frozen, "constant", (data.dtype.str, data.shape, data.tobytes()))
+        self._metas[reg] = meta_of(array)
+        self._tag(array, reg)
+
+    @_noting
+    def wrote(self, x: ArrayCore, value: Any) -> None:
+        """Note an in-place write of `value` into all of x; called after the data changed."""
+        memory = x._v
+        cell = memory.cell
+        root = self._root(x)
+        if root is None:
+            tagged = x._t is not None and x._t[0] is self
+            if not tagged:
+                before = cell.t
+                cell.t = NEVER_WRITTEN
+                self._bind_for_write(x)
+                cell.t = before
+            root = self._root(x) or x
+        if root._t is None or root._t[0] is not self:
+            self._bind_for_write(root)
+        if isinstance(value, ArrayCore) and value is not x:
+            ref: Any = self._operand(value)
+        elif value is None:
+            raise TraceError("an in-place write that a trace can't follow")
+        else:
+            ref = self._operand(value)
+        skip = len(root._v.path) if type(root._v) is View else 0
+        path = memory.path[skip:] if type(memory) is View else ()
+        out = self._new()
+        meta = self._metas[int(root._t[1])]
+        self.items.append(
+            Instr("setitem", (int(root._t[1]), ref), (("path", _frozen_path(path)),), out, meta)
+        )
+        self._metas[out] = meta
+        root._t = (self, out, cell.t)
+        if id(root) in self._by_id:
+            self._written[id(root)] = (root, out)
+
+    def _bind_for_write(self, x: ArrayCore) -> None:
+        slot = self.snapshot.arrays.get(id(x))
+        if id(x) not in self._by_id:
+            self.bind(x, "slot" if slot else "object", slot.place if slot else id(x))
+
+    @_noting
+    def argument(self, array: ArrayCore, position: int) -> None:
+        """Bind an argument of the call, unless it was bound already (`f(a, a)`)."""
+        if id(array) not in self._by_id:
+            self.bind(array, "arg", position)
+
+    # ------------------------------------------------------------------------------------------ gradients
+    def read_grad(self, leaf: Leaf) -> Any:
+        """The gradient of a leaf as the trace knows it."""
+        if self.dead is not None:
+            return leaf.grad
+        if leaf not in self._grads:
+            self._read_first(leaf)
+        return self._grads.get(leaf, leaf.grad)
+
+    @_noting
+    def _read_first(self, leaf: Leaf) -> None:
+        if leaf not in self._grads:
+            self._leaf(leaf)
+            value = leaf.grad
+            if value is not None:
+                self.bind(value, "grad", self._leaf_register[leaf])
+            self._grads[leaf] = value
+            self._grad_order.append(leaf)
+
+    def _leaf(self, leaf: Leaf) -> None:
+        if leaf not in self._leaf_register:
+            for slot in self.snapshot.arrays.values():
+                if isinstance(slot.value, ArrayCore) and slot.value._n is leaf:
+                    self.reg(slot.value)
+                    return
+            # A leaf made during the trace: its gradient is a value like any other.
+            self._leaf_register[leaf] = -1
+
+    def write_grad(self, leaf: Leaf, value: Any) -> None:
+        """Note that a leaf's gradient is replaced."""
+        self.read_grad(leaf)
+        self._grads[leaf] = value
+        self._grads_written.add(leaf)
+
+    # ------------------------------------------------------------------------------------------ queries
+    def query(self, array: ArrayCore, kind: str) -> Any:
+        """Python asks for a value: the trace goes on for this outcome."""
+        value = CONVERSIONS[kind](array._d)
+        reg = self._register(array)
+        if reg is None or self.dead is not None:
+            return value
+        if kind == "item" and type(value) in (int, float):
+            return HostScalar(value, HostExpr("item", (reg,)), self)
+        return self._ask(Query(kind, reg), value)
+
+    @_noting
+    def _register(self, array: ArrayCore) -> Reg:
+        return self.reg(array)
+
+    def query_host(self, expr: HostExpr, value: Any) -> Any:
+        """Python asks for the value of a host expression."""
+        if expr.op == "const" or self.dead is not None:
+            return value
+        return self._ask(Query("host", expr), value)
+
+    def _ask(self, query: Query, outcome: Any) -> Any:
+        self.items.append((query, outcome))
+        return outcome
+
+    def leave(self, array: ArrayCore, what: str) -> None:
+        """Values leave numen: printing is harmless, the rest can't be compiled."""
+        if what in ("repr()", "str()", "format()"):
+            self.formatted = True
+            return
+        if self.dead is None:
+            self.dead = f"{what} of an array inside the traced function"
+
+    # ------------------------------------------------------------------------------------------ the end
+    def close(self, output: Any) -> None:
+        """Let go of the arrays the recording met."""
+        for array in self._keep:
+            if isinstance(array, ArrayCore):
+                array._t = None
+        self._keep.clear()
+        self._roots.clear()
+        self._written.clear()
+        self._grads.clear()
+        self._by_id.clear()
+
+    def finish(self, output: Any, arguments: Sequence[Any]) -> End:
+        """Describe what the call returned, wrote and stored."""
+        groups: dict[int, int] = {}
+        spec = self._describe(output, groups, arguments)
+        if self.formatted and _has_text(output):
+            raise TraceError("the function returns text made from traced values")
+        stores = self._stores(groups, arguments)
+        grads = []
+        for leaf in self._grad_order:
+            if leaf not in self._grads_written or leaf not in self._external_leaf:
+                continue
+            value = self._grads[leaf]
+            described = None if value is None else self._array(value, groups, fresh=True)
+            grads.append((self._leaf_register[leaf], described))
+        writes = tuple([(self._by_id[i], int(root._t[1])) for i, (root, _) in self._written.items()])
+        if writes:
+            self._check_aliases([root for root, _ in self._written.values()])
+        return End(spec, writes, tuple(grads), stores)
+
+    def _check_aliases(self, written: list[ArrayCore]) -> None:
+        arrays = [a for e, a in self.externals.values() if e.kind != "constant"]
+        for w in written:
+            for a in arrays:
+                if a is not w and np.may_share_memory(w._d, a._d):
+                    raise TraceError("an array that is written shares memory with another input")
+
+    def _describe(self, value: Any, groups: dict[int, int], arguments: Sequence[Any]) -> Any:
+        kind = type(value)
+        if kind is HostScalar:
+            return ("host", value.expr)
+        if isinstance(value, ArrayCore):
+            return self._array(value, groups)
+        if kind in SCALARS:
+            return Const(kind.__name__, repr(value), value)
+        if kind in (list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")):
+            return ("sequence", kind, tuple([self._describe(v, groups, arguments) for v in value]))
+        if kind is dict:
+            return ("dict", tuple([(k, self._describe(v, groups, arguments)) for k, v in value.items()]))
+        for i, a in enumerate(arguments):
+            if a is value:
+                return ("argument", i)
+        if isinstance(value, (np.dtype, type)):
+            return ("same", value)
+        if id(value) in self.snapshot._seen:
+            return ("same", _Identity(value))
+        raise TraceError(f"the function returns a {kind.__name__} made inside it")
+
+    def _array(self, array: ArrayCore, groups: dict[int, int], fresh: bool = False) -> Any:
+        freed = False
+        node = array._n
+        if type(node) is Node:
+            if node.args is not None:
+                raise TraceError("the result carries a gradient graph")
+            freed = True
+        elif type(node) is Leaf and id(array) not in self._by_id:
+            raise TraceError("the function makes and returns a leaf that requires a gradient")
+        known = self._by_id.get(id(array))
+        if known is not None and not fresh and self._is_input(known):
+            return Result("external", known)
+        memory = array._v
+        if type(memory) is View:
+            root = self._root(array)
+            if root is None:
+                self.reg(array)
+                return Result("external", self._by_id[id(array)])
+            skip = len(root._v.path) if type(root._v) is View else 0
+            path = _frozen_path(memory.path[skip:])
+            if id(root) in self._by_id and self._is_input(self._by_id[id(root)]):
+                return Result("view", self._by_id[id(root)], path, freed=freed)
+            group = groups.setdefault(id(memory.cell), len(groups))
+            return Result("view", self.reg(root), path, group=group, freed=freed)
+        reg = self.reg(array)
+        group = -1
+        if memory is not None and memory is not SCALAR:
+            group = groups.setdefault(id(memory.cell), len(groups))
+        else:
+            group = groups.setdefault(id(array), len(groups))
+            self._keep.append(array)
+        return Result("value", reg, (), array._v is SCALAR, freed, group)
+
+    def _is_input(self, reg: Reg) -> bool:
+        return reg in self.externals and self.externals[reg][0].kind != "constant"
+
+    def _stores(self, groups: dict[int, int], arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """Compare the Python state with the snapshot: what the function changed in it."""
+        stores: list[Any] = []
+        grown: dict[int, str] = {}
+        for items, before, name in self.snapshot.lists:
+            if len(items) > len(before):
+                if any(a is not b for a, b in zip(items, before, strict=False)):
+                    raise TraceError(f"{name} was rearranged")
+                new = tuple([self._store_value(v, name, groups, arguments) for v in items[len(before) :]])
+                stores.append(("append", id(items), name, new))
+                grown[id(items)] = name
+            elif len(items) < len(before):
+                raise TraceError(f"{name} got shorter")
+        for slot in self.snapshot.slots:
+            now = slot.get()
+            if slot.kind == "length":
+                continue
+            if slot.kind == "keys":
+                before, after = slot.value, now
+                if before != after:
+                    added = [k for k in after if k not in before]
+                    if isinstance(slot.container, dict) and after[: len(before)] == before:
+                        for key in added:
+                            value = slot.container[key]
+                            described = self._store_value(value, f"{slot.name}: {key!r}", groups, arguments)
+                            stores.append(("slot", ("entry", id(slot.container), key), slot.name, described))
+                        continue
+                    raise TraceError(f"{slot.name} changed")
+                continue
+            if now is slot.value:
+                continue
+            if type(now) in SCALARS and type(slot.value) in SCALARS and same_scalar(now, slot.value):
+                continue
+            if type(now) is HostScalar and type(slot.value) is HostScalar and now.expr == slot.value.expr:
+                continue
+            if now is MISSING:
+                raise TraceError(f"{slot.name} was deleted")
+            described = self._store_value(now, slot.name, groups, arguments)
+            stores.append(("slot", slot.place, slot.name, described))
+        return tuple(stores)
+
+    def _store_value(self, value: Any, name: str, groups: dict[int, int], arguments: Sequence[Any]) -> Any:
+        if isinstance(value, ArrayCore) or type(value) is HostScalar or type(value) in SCALARS:
+            return self._describe(value, groups, arguments)
+        for i, a in enumerate(arguments):
+            if a is value:
+                return ("argument", i)
+        if type(value) in (tuple, list):
+            return self._describe(value, groups, arguments)
+        raise TraceError(f"{name} was replaced by a {type(value).__name__}")
+
+
+class _Identity:
+    """An object compared by identity."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _Identity and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def _has_text(value: Any) -> bool:
+    if isinstance(value, (str, bytes)):
+        return True
+    if isinstance(value, (list, tuple)):
+        return any(_has_text(v) for v in value)
+    if isinstance(value, dict):
+        return any(_has_text(v) for v in value.values())
+    return False
+
+
+def _frozen(params: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(params.items()))
+
+
+def _frozen_path(path: Sequence[tuple[Any, dict[str, Any]]]) -> tuple[Any, ...]:
+    return tuple([(prim if isinstance(prim, str) else prim.name, _frozen(dict(params))) for prim, params in path])
+
+
+def new_scalar_input(recorder: Recorder, value: Any, source: tuple[str, Any]) -> HostScalar:
+    """A proxy for a Python scalar that changes from call to call; `source` says where a call finds it."""
+    number = len(recorder.host_inputs)
+    recorder.host_inputs.append(source)
+    return HostScalar(value, HostExpr("input", (number,)), recorder)

@@ -1,0 +1,109 @@
+"""What a recorded call consists of: bindings, instructions, queries and the end.
+
+Plain data, compared for equality: a trace is trusted when a second recording gives the same. `recorder.py` makes it,
+`tree.py` merges traces into a tree of segments, `build.py` turns a segment into a compiler graph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from numen.tracing.host import HostExpr
+
+Reg = int
+
+
+@dataclass(frozen=True)
+class Meta:
+    """What a register's array looks like: dtype name, shape, byte strides, and whether it is a NumPy scalar."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    scalar: bool
+
+
+@dataclass(frozen=True)
+class Const:
+    """A Python scalar operand that is the same on every call (weak, NEP 50)."""
+
+    kind: str
+    text: str
+    value: Any = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Host:
+    """A Python scalar operand that is computed on every call (weak, NEP 50); kind: its Python type."""
+
+    expr: HostExpr
+    kind: str
+
+
+@dataclass(frozen=True)
+class External:
+    """An array that exists before the call; it gets register `reg` where it is first used.
+
+    kind: "arg" (key: position among the flattened arguments), "slot" (key: the slot's place), "object" (key: id),
+    "grad" (key: the register of the leaf's array), "constant" (key: bytes of the value made during the trace).
+    """
+
+    reg: Reg
+    kind: str
+    key: Any
+    meta: Meta
+
+
+@dataclass(frozen=True)
+class Instr:
+    """One op: out = name(args, params)."""
+
+    name: str
+    args: tuple[Reg | Const | Host, ...]
+    params: tuple[tuple[str, Any], ...]
+    out: Reg
+    meta: Meta
+
+
+@dataclass(frozen=True)
+class Query:
+    """A place where Python asked for a value: of a register ("bool", "int", "float", "index", "item") or a HostExpr."""
+
+    kind: str
+    subject: Any
+
+
+@dataclass(frozen=True)
+class Result:
+    """How to make one returned or stored array.
+
+    kind: "external" (the object itself: reg), "value" (a fresh array of reg's value), "view" (of the group's array,
+    by path), "freed" tells that the array carries an already freed graph.
+    """
+
+    kind: str
+    reg: Reg
+    path: tuple[Any, ...] = ()
+    scalar: bool = False
+    freed: bool = False
+    group: int = -1
+
+
+@dataclass
+class End:
+    """The end of a path: what is returned, written and stored."""
+
+    output: Any
+    writes: tuple[tuple[Reg, Reg], ...]
+    grads: tuple[tuple[Reg, Any], ...]
+    stores: tuple[Any, ...]
+
+    def same(self, other: End) -> bool:
+        """Whether two ends do the same."""
+        return (self.output, self.writes, self.grads, self.stores) == (
+            other.output,
+            other.writes,
+            other.grads,
+            other.stores,
+        )
