@@ -62,7 +62,7 @@ def run(
 
 def main() -> int:
     try:
-        import cupy
+        import cupy  # type: ignore[import-not-found]
     except ImportError:
         print("skipped: CuPy is not installed")
         return 0

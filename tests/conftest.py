@@ -1,6 +1,4 @@
-"""What every test gets: an object cache of the run's own, the default engine, and the same random
-examples each time.
-"""
+"""What every test gets: an object cache of the run's own, and the default engine."""
 
 import os
 import shutil

@@ -51,3 +51,14 @@ def test_the_readme_shows_the_promised_number_of_lines():
 def test_links_between_pages_lead_somewhere(page):
     for target in LINK.findall(page.read_text()):
         assert (page.parent / target).exists(), f"{page} links to {target}"
+
+
+def test_the_printed_boxes_of_the_architecture_page_are_up_to_date():
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "docs/make_architecture.py"), "--check"],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,1 +1,36 @@
-"""numen: one array for the whole road."""
+"""numen: one array for the whole road.
+
+NumPy's exact semantics, define-by-run gradients and compiled programs, in pure Python. This file only gathers public
+names: NumPy's from `namespace`, transforms from `transforms`, `jit` from `tracing`. Read docs/architecture.md first.
+"""
+
+from numen import namespace, nn, optim, profile, random
+from numen.dispatch.modes import enable_grad, no_grad, set_grad_enabled
+from numen.errors import (
+    CacheError,
+    CompileError,
+    DTypeError,
+    FormatError,
+    GradientError,
+    IndexRangeError,
+    InternalError,
+    LeafWriteError,
+    NumenError,
+    ShapeError,
+    TraceError,
+)
+from numen.namespace import *  # noqa: F403
+from numen.random import manual_seed
+from numen.settings import config
+from numen.tracing import explain, jit, verify
+from numen.transforms import grad, value_and_grad, vjp
+
+__version__ = "0.1.0"
+
+__all__ = ["nn", "optim", "profile", "random", "manual_seed", "config"]
+__all__ += namespace.__all__
+__all__ += ["grad", "value_and_grad", "vjp", "no_grad", "enable_grad", "set_grad_enabled"]
+__all__ += ["jit", "explain", "verify"]
+__all__ += ["NumenError", "ShapeError", "DTypeError", "IndexRangeError", "GradientError"]
+__all__ += ["LeafWriteError", "CompileError", "CacheError", "FormatError", "TraceError"]
+__all__ += ["InternalError"]

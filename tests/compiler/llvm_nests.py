@@ -34,7 +34,9 @@ from numen.runtime import native
 
 
 def filled(classes: Sequence[str], extents: Sequence[int], dtype: str, seed: int) -> np.ndarray:
-    """An array of these extents whose strides are of these classes, with values that tell ops apart."""
+    """An array of these extents whose strides are of these classes, with values that tell ops
+    apart.
+    """
     strides, count = _strides(classes, extents, dtype)
     return as_strided(values(dtype, count, seed), tuple(extents), strides)
 
@@ -112,7 +114,9 @@ class Kernel:
     def __init__(self, nest: Nest, vector_width: int | None = None) -> None:
         self.nest = nest
         self.split: native.Library | None = None
-        self.library = native.compile_ir("test", emit_kernel(nest, "kernel", "single", vector_width))
+        self.library = native.compile_ir(
+            "test", emit_kernel(nest, "kernel", "single", vector_width)
+        )
 
     def units(self, extents: Sequence[int]) -> int:
         if self.nest.rank == 0:
@@ -149,9 +153,7 @@ class Kernel:
         scratch = np.full(scratch_bytes(self.nest, points, blocks) // 8 + 1, 77, np.int64)
         for name, units in (("first", points * blocks), ("second", points)):
             size = grain or max(units, 1)
-            slots = block(
-                self.nest, extents, arrays, scalars, units, size, scratch.ctypes.data
-            )
+            slots = block(self.nest, extents, arrays, scalars, units, size, scratch.ctypes.data)
             call(self.split.address(name), slots, units, size)
 
 
@@ -167,7 +169,9 @@ def same_bits(got: np.ndarray, expected: np.ndarray) -> None:
     if got.dtype.kind == "f":
         alike |= np.isnan(got) & np.isnan(expected)
     where = np.argwhere(~alike)
-    assert not len(where), f"{len(where)} differ, first at {where[0]}: {got[~alike][:3]} {expected[~alike][:3]}"
+    assert not len(where), (
+        f"{len(where)} differ, first at {where[0]}: {got[~alike][:3]} {expected[~alike][:3]}"
+    )
 
 
 # --- nests
@@ -245,7 +249,9 @@ def reduction(
     before: str | None = None,
     after: bool = False,
 ) -> Nest:
-    """One reduction of one buffer; `before` casts its items first, `after` adds work on both sides."""
+    """One reduction of one buffer; `before` casts its items first, `after` adds work on both
+    sides.
+    """
     b = Body()
     rank = len(strides)
     x = b.load(0, dtype)
@@ -263,6 +269,34 @@ def reduction(
     return Nest(rank, True, buffers, (), b.instrs, (Store(1, result.position),))
 
 
+def random_reduction(draw: random.Random, rank: int, dtypes: Sequence[str], length: int) -> Nest:
+    """One or two reductions of random values, random work on the results, any layout."""
+    b = Body()
+    buffers = [Buffer(dtype, random_classes(draw, rank, False)) for dtype in dtypes]
+    outside: list[Value] = []
+    inside: list[Value] = []
+    for number, buffer in enumerate(buffers):
+        value = b.load(number, buffer.dtype)
+        inside.append(value)
+        if buffer.strides[-1] == "0":
+            outside.append(value)
+    inside.append(b.index(draw.randrange(rank)))
+    for _ in range(length):
+        inside.append(random_value(b, inside, draw))
+    for _ in range(draw.choice((1, 1, 2))):
+        value = draw.choice(inside)
+        kinds = ("max", "min", "argmax") + (("sum", "sum") if value.dtype != "bool" else ())
+        outside.append(b.reduce(draw.choice(kinds), value))
+    reduces = outside[-1]
+    for _ in range(draw.choice((0, 2))):
+        outside.append(random_value(b, outside, draw))
+    stores = []
+    for value in {reduces, outside[-1]}:
+        stores.append(Store(len(buffers), value.position))
+        buffers.append(Buffer(value.dtype, (*random_classes(draw, rank - 1, True), "0")))
+    return Nest(rank, True, tuple(buffers), (), b.instrs, tuple(stores))
+
+
 def check(
     kernel: Kernel,
     extents: Sequence[int],
@@ -272,7 +306,9 @@ def check(
     in_steps: bool = False,
     seed: int = 1,
 ) -> None:
-    """Run the nest on memory of its classes; all memory of the outputs, gaps too, must be as the meaning says."""
+    """Run the nest on memory of its classes; all memory of the outputs, gaps too, must be as the
+    meaning says.
+    """
     nest = kernel.nest
     arrays: list[np.ndarray] = []
     wanted: list[np.ndarray] = []

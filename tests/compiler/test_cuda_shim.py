@@ -1,5 +1,7 @@
 """The shim gives CUDA's words their meaning on a CPU, and reports what would hang a GPU."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -105,6 +107,14 @@ def test_a_failure_does_not_spoil_the_next_launch():
         run(4)
     out, _ = run(1)
     assert out[0] == 8
+
+
+def test_threads_launch_at_once():
+    expected, _ = run(0, grid=(20,))
+    with ThreadPoolExecutor(4) as threads:
+        for out, counter in threads.map(lambda _: run(0, grid=(20,)), range(40)):
+            np.testing.assert_array_equal(out, expected)
+            assert counter == out.size
 
 
 def test_launch_limits():

@@ -264,7 +264,7 @@ def test_threads_and_paths_do_not_change_the_bits(dtype, monkeypatch):
     for limit, threads in itertools.product((0, 1 << 40), (1, 2, 7)):
         monkeypatch.setattr(gemm_plan, "IN_PLACE_BYTES", limit)
         monkeypatch.setattr(gemm_plan, "IN_PLACE_TILES", limit)
-        monkeypatch.setattr(gemm_plan, "IN_PLACE_PANELS", limit)
+        monkeypatch.setattr(gemm_plan, "IN_PLACE_COLUMNS", limit)
         monkeypatch.setattr(gemm_plan, "SERIAL_FLOPS", 1000)
         monkeypatch.setattr(gemm_plan, "CHUNK_FLOPS", 10_000)
         for (a, b), result in zip(operands, expected, strict=True):

@@ -1,4 +1,6 @@
-"""Maps compiled by codegen/llvm give the bits of codegen/python, whatever the layout, tail and chunking."""
+"""Maps compiled by codegen/llvm give the bits of codegen/python, whatever the layout, tail and
+chunking.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from numen.compiler.scalar import DTYPES, INTS
 from numen.runtime import native
 
 sys.path.insert(0, str(Path(__file__).parent))
-from llvm_nests import Kernel, check, filled, random_map, same_bits, values  # noqa: E402
+from llvm_nests import Kernel, check, filled, random_map, same_bits, values
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="no native code on this platform")
 
@@ -33,7 +35,9 @@ def elementwise(op: str, dtype: str, count: int, result: str | None = None) -> N
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_all_lengths_of_a_row(dtype):
-    kernel = Kernel(elementwise("select" if dtype == "bool" else "multiply", dtype, 3 if dtype == "bool" else 2))
+    kernel = Kernel(
+        elementwise("select" if dtype == "bool" else "multiply", dtype, 3 if dtype == "bool" else 2)
+    )
     for length in LENGTHS:
         for grain in (None, 1, 7):
             if grain != 1 or length <= 100:
@@ -51,16 +55,24 @@ def test_casts_to_every_dtype(dtype):
 @pytest.mark.parametrize("seed", range(40))
 def test_random_maps(seed):
     draw = random.Random(seed)
-    rank = draw.choice((0, 1, 1, 2, 2, 3, 4))
+    rank = draw.choice((1, 1, 2, 2, 3, 4))
     dtypes = [draw.choice(DTYPES) for _ in range(draw.choice((1, 2, 3)))]
     nest = random_map(draw, rank, dtypes, draw.choice((1, 2, 5, 9, 30)))
     kernel = Kernel(nest, draw.choice((None, None, None, 4)))
     scalars = (1.625, -7)[: len(nest.scalars)]
     for _ in range(5):
         outer = [draw.choice((0, 1, 2, 3, 5)) for _ in range(rank - 1)]
-        last = [draw.choice(LENGTHS)] if rank else []
         for grain in (None, 7):
-            check(kernel, (*outer, *last), scalars, grain=grain, seed=seed)
+            check(kernel, (*outer, draw.choice(LENGTHS)), scalars, grain=grain, seed=seed)
+
+
+def test_no_axes_at_all():
+    b = Body()
+    total = b.add(b.load(0, "int16"), b.const(3, "int16"))
+    nest = Nest(0, False, (Buffer("int16", ()),) * 2, (), b.instrs, (Store(1, total.position),))
+    result = np.zeros((), np.int16)
+    Kernel(nest)((), (np.array(32767, np.int16), result))
+    assert result == -32766
 
 
 @pytest.mark.parametrize("length", [17, 1000])
@@ -109,7 +121,9 @@ def test_bitcast_both_ways(dtype):
 def test_a_constant_fills_an_array():
     b = Body()
     value = b.const(2.5, "float64")
-    nest = Nest(2, False, (Buffer("float64", ("s", "1")),), (), b.instrs, (Store(0, value.position),))
+    nest = Nest(
+        2, False, (Buffer("float64", ("s", "1")),), (), b.instrs, (Store(0, value.position),)
+    )
     check(Kernel(nest), (3, 21))
 
 

@@ -1,7 +1,10 @@
-"""Reductions compiled by codegen/llvm follow the contract's order bit for bit, in every layout and split."""
+"""Reductions compiled by codegen/llvm follow the contract's order bit for bit, in every layout and
+split.
+"""
 
 from __future__ import annotations
 
+import random
 import sys
 from pathlib import Path
 
@@ -15,7 +18,7 @@ from numen.compiler.scalar import DTYPES
 from numen.runtime import native
 
 sys.path.insert(0, str(Path(__file__).parent))
-from llvm_nests import Kernel, check, reduction, same_bits  # noqa: E402
+from llvm_nests import Kernel, check, random_reduction, reduction, same_bits
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="no native code on this platform")
 
@@ -54,6 +57,26 @@ def test_dtypes_in_both_layouts(dtype, kind):
         kernel = Kernel(reduction(kind, dtype, strides))
         for extents in ((3, 1), (2, 40), (37, 19)):
             check(kernel, extents, grain=7)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_reductions(seed):
+    draw = random.Random(seed)
+    rank = draw.choice((1, 2, 2, 3, 4))
+    dtypes = [draw.choice(DTYPES) for _ in range(draw.choice((1, 2, 3)))]
+    kernel = Kernel(random_reduction(draw, rank, dtypes, draw.choice((0, 2, 6, 30))))
+    for count in draw.sample(COUNTS[:-3], 2):
+        outer = [draw.choice((1, 2, 3, 17, 35)) for _ in range(rank - 1)][-2:]
+        extents = (*(1 for _ in range(rank - 1 - len(outer))), *outer, count)
+        check(kernel, extents, grain=draw.choice((None, 7)), seed=seed)
+        check(kernel, extents, grain=draw.choice((None, 7)), seed=seed, in_steps=True)
+
+
+@pytest.mark.parametrize("width", [4, 8, 16])
+@pytest.mark.parametrize("strides", [("s", "1"), ("1", "s")])
+def test_vector_width_changes_nothing(strides, width):
+    kernel = Kernel(reduction("sum", "float64", strides, after=True), width)
+    check(kernel, (37, 75))
 
 
 def test_more_partials_than_lanes():
@@ -128,7 +151,7 @@ def test_nan_and_ties(strides):
         Kernel(nest)((4, 50), (x, out))
         expected = getattr(np, kind)(rows, axis=1)[:, None]
         assert np.array_equal(out, expected, equal_nan=out.dtype.kind == "f")
-    assert rows[3, 0] == 0 and not np.signbit(rows[3, 0])
+    assert not np.signbit(rows[3, 0])
 
 
 def test_sum_of_nothing_is_plus_zero():

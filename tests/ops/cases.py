@@ -1,4 +1,4 @@
-"""What the generated op tests share: rows, dtypes, samples, and each row's meaning in plain NumPy."""
+"""What the generated op tests share: rows, dtypes, samples, each row's meaning in NumPy."""
 
 import warnings
 
@@ -18,7 +18,17 @@ DTYPES = [
         *("float16", "float32", "float64", "complex64", "complex128"),
     )
 ]
-LINEAR = {"cast", "copy", "sum", "mean", "reshape", "transpose", "broadcast_to", "getitem", "gather"}
+LINEAR = {
+    "cast",
+    "copy",
+    "sum",
+    "mean",
+    "reshape",
+    "transpose",
+    "broadcast_to",
+    "getitem",
+    "gather",
+}
 
 
 def seeded(name):
@@ -60,7 +70,9 @@ def leaves(args):
 def gradients(output, seed, inputs, create_graph=False):
     """The cotangents of `inputs`, zeros where there is none."""
     found = backward([output], [seed], wrt=[x._n for x in inputs], create_graph=create_graph)
-    return [Array(np.zeros_like(x._d)) if g is None else g for g, x in zip(found, inputs)]
+    return [
+        Array(np.zeros_like(x._d)) if g is None else g for g, x in zip(found, inputs, strict=True)
+    ]
 
 
 def raw(x):

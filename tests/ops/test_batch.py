@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 from cases import ROWS, raw, samples, wrapped
-from tolerances import assert_close
 
 from numen.ops import table
+from tolerances import assert_close
 
 SIZE = 3
 
@@ -36,7 +36,9 @@ def test_batch_equals_a_loop(name, arrays):
             stacked = [examples(a) if t else a for a, t in zip(args, axes, strict=True)]
             expected = np.stack(
                 [
-                    row.impl(*[a[k] if t else a for a, t in zip(stacked, axes)], **params)
+                    row.impl(
+                        *[a[k] if t else a for a, t in zip(stacked, axes, strict=True)], **params
+                    )
                     for k in range(SIZE)
                 ]
             )

@@ -1,11 +1,12 @@
-"""Gradients at kinks, ties, zeros, infinities and NaN: what each rule promises there, without a warning."""
+"""Gradients at kinks, ties, zeros, infinities and NaN: what the rules promise, no warning."""
 
 import numpy as np
 import pytest
-from tolerances import assert_close
 
+from numen.errors import GradientError
 from numen.namespace.array import Array
 from numen.ops import table
+from tolerances import assert_close
 
 INF, NAN = np.inf, np.nan
 
@@ -19,7 +20,9 @@ def gradient(name, *args, **params):
     inputs = [leaf(a) if isinstance(a, list) else a for a in args]
     out = table[name](*inputs, **params)
     out.backward(Array(np.ones(out.shape)))
-    return [x.grad._d.tolist() for x in inputs if isinstance(x, Array) and x.is_leaf and x.requires_grad]
+    return [
+        x.grad._d.tolist() for x in inputs if isinstance(x, Array) and x.is_leaf and x.requires_grad
+    ]
 
 
 @pytest.mark.parametrize("name", ["maximum", "minimum"])
@@ -93,6 +96,15 @@ def test_power_of_a_python_base():
     (found,) = gradient("power", 2.0, [1.0, 3.0])
     assert_close(np.array(found), np.log(2.0) * np.array([2.0, 8.0]))
     assert gradient("power", -2.0, [2.0]) == [[0.0]]
+
+
+def test_complex_values_on_the_way_raise_instead_of_dropping_a_part():
+    x = leaf([1.0, 2.0])
+    z = x * 2j
+    with pytest.raises(GradientError, match="complex"):
+        table["absolute"](z).sum().backward()
+    with pytest.raises(GradientError, match=r"multiply.*complex"):
+        (x * 2j).backward(Array(np.ones(2, complex)))
 
 
 def test_mean_and_sum_of_nothing_have_empty_gradients():

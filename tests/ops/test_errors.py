@@ -1,6 +1,5 @@
 """Bad inputs raise what NumPy raises; texts of ours name the op, the shapes and the dtypes."""
 
-import numpy as np
 import pytest
 from cases import ROWS, numpy_meaning, quiet, wrapped
 

@@ -15,10 +15,10 @@ from cases import (
     seeded,
     wrapped,
 )
-from tolerances import DIFFERENCES, STEP, assert_close
 
 from numen.namespace.array import Array
 from numen.ops import table
+from tolerances import DIFFERENCES, STEP, assert_close
 
 
 def indexed(name, dtype="float64"):

@@ -1,18 +1,18 @@
-"""Gradients of programs that write in place, into views and into views of views; or the error that says why not.
+"""Gradients of programs that write in place, into views and views of views; or an error says why.
 
-Each program runs on plain ndarrays too: its central differences are the reference for the gradients, and its value
-there must be the value on Arrays.
+Each program runs on plain ndarrays too: central differences there are the reference for the
+gradients, and its value there must be the value on Arrays.
 """
 
 import numpy as np
 import pytest
 from cases import central_difference
-from tolerances import DIFFERENCES, STEP, assert_close, assert_same
 
 from numen.dispatch.modes import no_grad
 from numen.errors import GradientError, LeafWriteError
 from numen.namespace.array import Array
 from numen.ops import table
+from tolerances import DIFFERENCES, STEP, assert_close, assert_same
 
 X = np.arange(1.0, 7.0).reshape(2, 3) / 4
 W = np.array([0.5, -0.75, 1.25])

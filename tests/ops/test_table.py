@@ -47,5 +47,7 @@ def test_dispatch_finds_every_row():
 
 @pytest.mark.parametrize("name", ROWS)
 def test_samples_cover_scalars_and_empty_arrays_somewhere(name):
-    args = [a for args, _ in table[name].samples(np.random.default_rng(0), np.dtype("f8")) for a in args]
+    args = [
+        a for args, _ in table[name].samples(np.random.default_rng(0), np.dtype("f8")) for a in args
+    ]
     assert all(isinstance(a, (np.ndarray, int, float)) for a in args)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from cases import DTYPES, ROWS, numpy_meaning, quiet, samples, wrapped
-from tolerances import assert_same
 
 from numen.dispatch.core import SCALAR
 from numen.namespace.array import Array
 from numen.ops import table
+from tolerances import assert_same
 
 UNARY = ["negative", "exp", "log", "tanh", "sqrt", "absolute", "relu"]
 BINARY = [
@@ -131,7 +131,9 @@ def test_views_share_memory_with_their_base():
         assert view.base is x
 
 
-@pytest.mark.parametrize("name", ["cast", "copy", "setitem", "scatter_set", "scatter_add", "gather"])
+@pytest.mark.parametrize(
+    "name", ["cast", "copy", "setitem", "scatter_set", "scatter_add", "gather"]
+)
 def test_other_rows_share_no_memory(name):
     for args, params in samples(name):
         result = np.asarray(table[name].impl(*args, **params))

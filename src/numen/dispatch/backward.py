@@ -82,6 +82,11 @@ def backward(
                 if c.shape != parent.shape:
                     c = unbroadcast(c, parent.shape)
                 if c.dtype != parent.dtype:
+                    if c.dtype.kind == "c" and parent.dtype.kind != "c":
+                        raise GradientError(
+                            f"backward: {node.prim.name} gives a complex gradient for a {parent.dtype} "
+                            "argument; gradients through complex values are not supported yet"
+                        )
                     c = c.astype(parent.dtype)
                 if parent in cotangents:
                     cotangents[parent] = cotangents[parent] + c
@@ -105,14 +110,12 @@ def _seed(y: ArrayCore, seed: Any, wrapped: bool) -> Any:
                 "Hint: reduce it (sum, mean) or pass the cotangent"
             )
         seed = np.ones(y._d.shape, y._d.dtype)
-        if wrapped:
-            seed = core.ARRAY(seed)
-        return seed
+        return core.new_constant(seed) if wrapped else seed
     shape = np.shape(core.unwrap(seed))
     if tuple(shape) != y._d.shape:
         raise ShapeError(f"backward: cotangent of shape {tuple(shape)} for an output of shape {y._d.shape}")
     if wrapped:
-        return seed if isinstance(seed, ArrayCore) else core.ARRAY(np.asarray(seed))
+        return seed if isinstance(seed, ArrayCore) else core.new_constant(np.asarray(seed))
     return np.asarray(core.unwrap(seed))
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from numen.dispatch import modes
 from numen.errors import InternalError
 
 if TYPE_CHECKING:
@@ -166,6 +167,15 @@ def wrap(data: Any) -> Any:
     if isinstance(data, (bool, int, float, complex)):
         return ARRAY(freeze_scalar(data), None, SCALAR)
     raise InternalError(f"wrap: expected an ndarray or a NumPy scalar, got {type(data).__name__}")
+
+
+def new_constant(data: Any) -> Any:
+    """An Array of values that the library makes by itself, known as a constant to a recorder."""
+    array = ARRAY(data)
+    recorder = modes.state.recorder if modes.ACTIVE else None
+    if recorder is not None:
+        recorder.constant(array)
+    return array
 
 
 def unwrap(value: Any) -> Any:

@@ -256,7 +256,7 @@ def align(args: Sequence[Any], axes: Sequence[bool]) -> list[Any]:
 def zeros_like(x: Any) -> Any:
     """Zeros of x's shape and dtype, raw or Array as x is."""
     zeros = np.zeros(x.shape, x.dtype)
-    return core.ARRAY(zeros) if isinstance(x, ArrayCore) else zeros
+    return core.new_constant(zeros) if isinstance(x, ArrayCore) else zeros
 
 
 def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:

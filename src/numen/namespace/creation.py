@@ -14,6 +14,11 @@ from numen.dispatch.core import ArrayCore
 from numen.namespace.convert import as_array, unwrap_nested
 from numen.ops import table
 
+__all__ = [
+    *("arange", "array", "asarray", "empty", "empty_like", "eye", "full", "full_like"),
+    *("linspace", "ones", "ones_like", "zeros", "zeros_like"),
+]
+
 
 def _made(data: Any, requires_grad: bool = False) -> Any:
     result = core.ARRAY(data if type(data) is np.ndarray else np.asarray(data).view(np.ndarray))

@@ -15,6 +15,15 @@ from numen.namespace.array import Array, _into, _reduce
 from numen.namespace.convert import as_array, normalize_axes, operand, operands
 from numen.ops import table
 
+__all__ = [
+    *("add", "subtract", "multiply", "divide", "true_divide", "power", "pow", "maximum", "minimum"),
+    *("negative", "exp", "log", "tanh", "sqrt", "absolute", "abs", "relu", "where"),
+    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+    *("sum", "mean", "max", "min", "amax", "amin", "argmax", "array_equal", "result_type"),
+    *("matmul", "dot", "reshape", "transpose", "swapaxes", "ravel", "squeeze", "expand_dims"),
+    *("broadcast_to", "concatenate", "stack", "take", "scatter_add"),
+]
+
 
 def _masked(result: Any, out: Any, where: Any, op: str) -> Any:
     """Apply `where=` and `out=`: skipped elements keep out's values, or are 0 with gradient 0 without an out."""

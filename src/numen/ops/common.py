@@ -1,6 +1,7 @@
-"""What several families' rules share: zeros that a recorder knows, the way back of a reduction, stand-ins for shapes.
+"""What the rules of several families share: zeros, the way back of a reduction, sums of tangents.
 
-Rules run on raw ndarrays in a first-order backward pass, on Arrays otherwise: these helpers answer in kind.
+Rules run on raw ndarrays in a first-order backward pass, on Arrays otherwise: these helpers answer
+in kind. Next: `elementwise.py`.
 """
 
 from __future__ import annotations
@@ -17,15 +18,21 @@ SMALL = 4096
 
 
 def zeros(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any) -> Any:
-    """Zeros, raw or Array as `like` is; under a recorder a broadcast constant instead of captured memory."""
+    """Zeros, raw or Array as `like` is.
+
+    Under a recorder they are a broadcast constant: a large array would be kept with the trace.
+    """
     if not isinstance(like, ArrayCore):
         return np.zeros(shape, dtype)
-    recorder = modes.state.recorder if modes.ACTIVE else None
-    if recorder is None:
-        return core.ARRAY(np.zeros(shape, dtype))
-    zero = core.ARRAY(np.zeros((), dtype))
-    recorder.constant(zero)
-    return slots.primitive("broadcast_to")(zero, shape=shape)
+    if modes.ACTIVE and modes.state.recorder is not None:
+        zero = core.new_constant(np.zeros((), dtype))
+        return slots.primitive("broadcast_to")(zero, shape=shape)
+    return core.ARRAY(np.zeros(shape, dtype))
+
+
+def constant(data: Any, like: Any) -> Any:
+    """An ndarray that a rule made itself, as an Array where `like` is one."""
+    return core.new_constant(data) if isinstance(like, ArrayCore) else data
 
 
 def kept_shape(shape: tuple[int, ...], axis: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
-"""Which dtypes an op computes in: `resolve` answers for a call what NumPy's promotion rules (NEP 50) say.
+"""Which dtypes an op computes in: `resolve` says what NumPy's promotion rules (NEP 50) give a call.
 
-Used by `kernels.py` and the tracing recorder to make casts explicit: a graph's operands have the dtype of the
-computation. Python ints, floats and complex numbers are weak; a Python bool is a bool array's element.
+Used by `kernels.py` and by tracing to make casts explicit: the operands of a graph's op have the
+dtype of the computation. Python ints, floats and complex numbers are weak; a Python bool is not.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def kind_of(value: Any) -> Kind:
 
 
 def resolve(prim: Primitive, args: Sequence[Any]) -> tuple[tuple[DType, ...], DType]:
-    """The dtype each operand is cast to, and the dtype the result has before any reduction's own rule.
+    """The dtype each operand is cast to, and the result's (for a reduction, its operand's).
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def resolve(prim: Primitive, args: Sequence[Any]) -> tuple[tuple[DType, ...], DT
 
     Examples
     --------
-    >>> from numen.ops import table
+    >>> from numen.ops.registry import table
     >>> resolve(table["add"], (np.ones(2, np.float32), 1.5))
     ((dtype('float32'), dtype('float32')), dtype('float32'))
     """
@@ -66,9 +66,10 @@ def resolve(prim: Primitive, args: Sequence[Any]) -> tuple[tuple[DType, ...], DT
 
 @lru_cache(maxsize=4096)
 def resolve_kinds(prim: Primitive, kinds: tuple[Kind, ...]) -> tuple[tuple[DType, ...], DType]:
+    """`resolve` for operands of which only the kinds are known."""
     name = prim.name
     if prim.ufunc is not None:
-        *operands, out = prim.ufunc.resolve_dtypes((*kinds, None))  # type: ignore[arg-type]
+        *operands, out = prim.ufunc.resolve_dtypes((*kinds, None))
         return tuple(operands), out
     if name == "where":
         out = promoted(kinds[1:])

@@ -1,7 +1,8 @@
 """Elementwise arithmetic: operands broadcast together, each element is computed alone.
 
-Most rows are a ufunc and its partial derivatives; maximum, minimum, power, divide, absolute and relu write their
-rules, so that no NaN or infinity leaks into a gradient that is zero. Called by Array's operators; next: `reductions.py`.
+Most rows are a ufunc and its partial derivatives; rows with a kink or a pole write their rules, so
+that no NaN or infinity leaks into a gradient that is zero. Called by Array's operators; next:
+`reductions.py`.
 """
 
 from __future__ import annotations
@@ -40,9 +41,7 @@ def _batch(row: Callable[[], Primitive]) -> Callable[..., Any]:
 
 # Sums and products
 
-add = elementwise(
-    "add", np.add, True, True, ufunc=np.add, samples=pairs, errors=_unequal_shapes
-)
+add = elementwise("add", np.add, True, True, ufunc=np.add, samples=pairs, errors=_unequal_shapes)
 
 
 def _subtract_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
@@ -77,7 +76,7 @@ multiply = elementwise(
 
 
 def _divide_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
-    # d(a/b)/da = 1/b; d(a/b)/db = -(a/b)/b, the quotient taken again so that the result need not be kept
+    # d/da = 1/b; d/db = -(a/b)/b, the quotient taken again so that the result need not be kept
     ga = g / b
     return ga if needs[0] else None, -(ga * (a / b)) if needs[1] else None
 
@@ -132,7 +131,7 @@ negative = elementwise(
 def _power_by_base(a: Any, b: Any) -> Any:
     """d(a**b)/da = b a**(b-1), exactly 0 where b is 0."""
     if is_number(b):
-        # A scalar that a trace follows is not asked for its value: that would tie the trace to it.
+        # A number that a trace follows is not asked for its value: the trace would depend on it.
         if type(b) in (int, float) and b in (0, 2):
             return b * a if b else None
         return b * a ** (b - 1)
@@ -151,7 +150,7 @@ def _power_by_exponent(a: Any, b: Any) -> Any:
 
 
 def _power_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
-    cotangents = []
+    cotangents: list[Any] = []
     for needed, slope in zip(needs, (_power_by_base, _power_by_exponent), strict=True):
         if not needed:
             cotangents.append(None)
@@ -190,7 +189,7 @@ def _power_errors() -> Errors:
     return [*_unequal_shapes(), ((np.arange(3), -1), {}, ValueError)]
 
 
-power = Primitive(
+power: Primitive = Primitive(
     "power",
     np.power,
     vjp=_power_vjp,
@@ -256,7 +255,7 @@ sqrt = elementwise(
 )
 
 
-# Rows with a kink: the gradient at the kink is 0 (absolute, relu) or shared evenly (maximum, minimum)
+# Rows with a kink; there the gradient is 0 (absolute, relu) or shared evenly (maximum, minimum)
 
 
 def _signed(x: Any, a: Any) -> Any:
@@ -278,7 +277,7 @@ def _off_zero(rng: Rng, dtype: DType) -> Inputs:
     return [((away_from_zero(rng, shape, dtype),), {}) for shape in ((3, 4), (7,), (), (0, 2))]
 
 
-absolute = Primitive(
+absolute: Primitive = Primitive(
     "absolute",
     np.absolute,
     vjp=_absolute_vjp,
@@ -318,7 +317,7 @@ def _relu_errors() -> Errors:
     return [((np.ones(3, np.complex128),), {}, TypeError), *_text_operand()]
 
 
-relu = Primitive(
+relu: Primitive = Primitive(
     "relu",
     _relu,
     vjp=_relu_vjp,
@@ -331,24 +330,26 @@ relu = Primitive(
 )
 
 
-def _chosen(x: Any, a: Any, b: Any, wins: Primitive) -> Any:
-    """x where a wins over b, half of x where they are equal, else exactly 0."""
-    return where(wins(a, b), x, where(equal(a, b), 0.5 * x, 0))
+def _shared(x: Any, a: Any, b: Any) -> Any:
+    """Half of x where a and b are equal, else exactly 0."""
+    return where(equal(a, b), 0.5 * x, 0)
 
 
 def _extremum(name: str, ufunc: np.ufunc, wins: Primitive) -> Primitive:
     def vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
+        # an operand has the gradient where it wins, half of it where both are equal
+        half = _shared(g, a, b)
         return (
-            _chosen(g, a, b, wins) if needs[0] else None,
-            _chosen(g, b, a, wins) if needs[1] else None,
+            where(wins(a, b), g, half) if needs[0] else None,
+            where(wins(b, a), g, half) if needs[1] else None,
         )
 
     def jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
         a, b = args
         ta, tb = tangents
         total = add_tangents(
-            None if ta is None else _chosen(ta, a, b, wins),
-            None if tb is None else _chosen(tb, b, a, wins),
+            None if ta is None else where(wins(a, b), ta, _shared(ta, a, b)),
+            None if tb is None else where(wins(b, a), tb, _shared(tb, a, b)),
         )
         return broadcast_to(total, out.shape)
 

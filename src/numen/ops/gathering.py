@@ -1,21 +1,22 @@
-"""Indexing with integer arrays: gather reads, scatter_set writes, scatter_add accumulates; all give new arrays.
+"""Indexing with integer arrays: gather reads, scatter_set writes, scatter_add accumulates.
 
-`spec` has one entry per index position: the number of an index array, or ("b", entry) for a basic int, slice or
-None. `namespace/indexing.py` makes it from an index expression. Next: `joining.py`.
+All give new arrays. `spec` has one entry per index position: the number of an index array, or
+("b", entry) for a basic int, slice or None. `namespace/indexing.py` makes it from an index
+expression. Next: `joining.py`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from numen.dispatch import core, modes
-from numen.dispatch.core import ArrayCore
+from numen.dispatch import core
 from numen.dispatch.primitive import Primitive, align
 from numen.errors import ShapeError, describe
-from numen.ops.common import ndim, zeros
+from numen.ops.common import constant, ndim, zeros
 from numen.ops.comparisons import equal
 from numen.ops.indexing import even_value
 from numen.ops.samples import DType, Inputs, Rng, draw
@@ -80,36 +81,34 @@ def _batched(
 ) -> _Batched:
     """The index with an index array for the batch axis in front of the others.
 
-    `order` are the axes of the wanted region (batch axis first, the rest as without a batch) among those NumPy
-    gives for the new index, or None where they agree.
+    `order` are the axes of the wanted region (batch axis first, the rest as without a batch) among
+    those NumPy gives for the new index, or None where they agree.
     """
     rank = max([len(i.shape) - t for i, t in zip(indices, axes, strict=True)])
     even = align([*indices, np.zeros((1,) * rank, np.intp)], [*axes, False])[:-1]
     along = np.arange(size).reshape((size, *(1,) * rank))
     moved = tuple([e if isinstance(e, tuple) else e + 1 for e in spec])
-    # With the batch's index array in front, NumPy puts (batch, common) first, then what slices give.
+    # With an index array in front, NumPy puts (batch, common) first, then what slices give.
     before, after, adjacent = _layout(spec, len(a.shape) - 1)
     order = None
     if adjacent and before:
         common = tuple(range(1, 1 + rank))
         first = tuple(range(1 + rank, 1 + rank + before))
         order = (0, *first, *common, *range(1 + rank + before, 1 + rank + before + after))
-    batch_index = core.ARRAY(along) if _recording() else along
-    if _recording():
-        modes.state.recorder.constant(batch_index)
-    return _Batched([batch_index, *even], (0, *moved), order)
-
-
-def _recording() -> bool:
-    return bool(modes.ACTIVE) and modes.state.recorder is not None
+    return _Batched([constant(along, a), *even], (0, *moved), order)
 
 
 def _layout(spec: Spec, rank: int) -> tuple[int, int, bool]:
-    """Axes that basic entries give before and after the index arrays, and whether those are adjacent."""
-    advanced = [
-        p for p, e in enumerate(spec) if not isinstance(e, tuple) or isinstance(e[1], (int, np.integer))
+    """How many axes basic entries give before and after the index arrays; are those adjacent?
+
+    An int counts as an index array.
+    """
+    basic = [
+        p
+        for p, e in enumerate(spec)
+        if isinstance(e, tuple) and (e[1] is None or isinstance(e[1], slice))
     ]
-    basic = [p for p in range(len(spec)) if p not in advanced]
+    advanced = [p for p in range(len(spec)) if p not in basic]
     consumed = sum(not (isinstance(e, tuple) and e[1] is None) for e in spec)
     before = sum(p < advanced[0] for p in basic)
     after = len(basic) - before + rank - consumed
@@ -286,11 +285,7 @@ def _scatter_set_vjp(
     # Of several writes into one element the last one stays: only that one has a gradient.
     written = gather(g, *indices, spec=spec)
     shape = tuple(written.shape)
-    turns = np.arange(written.size).reshape(shape)
-    if isinstance(g, ArrayCore):
-        turns = core.ARRAY(turns)
-        if _recording():
-            modes.state.recorder.constant(turns)
+    turns = constant(np.arange(math.prod(shape)).reshape(shape), g)
     last = scatter_set(zeros(g.shape, turns.dtype, g), turns, *indices, spec=spec)
     stays = equal(gather(last, *indices, spec=spec), turns)
     return (by_base, _value_cotangent(where(stays, written, 0), value), *[None] * len(indices))

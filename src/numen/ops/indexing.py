@@ -1,7 +1,8 @@
 """Basic indexing: getitem picks a view, setitem is the functional form of a write into one.
 
-A path is what `dispatch/views.py` records: (primitive, params) steps that lead from a base to one of its views.
-setitem(base, value, path=...) is the base's next version. Next: `gathering.py` for index arrays.
+A path is what `dispatch/views.py` records: (primitive, params) steps that lead from a base to one
+of its views. setitem(base, value, path=...) is the base's next version. Next: `gathering.py` for
+index arrays.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def _setitem(base: Any, value: Any, path: Path) -> Any:
         if path and path[-1][0] is getitem:
             region[path[-1][1]["index"]] = value
         elif path:
-            _view(*path[-1][:1], region, path[-1][1])[...] = value
+            _view(path[-1][0], region, path[-1][1])[...] = value
         else:
             out[...] = value
     except _CopiedError:
@@ -96,7 +97,8 @@ def _setitem(base: Any, value: Any, path: Path) -> Any:
     except ValueError as error:
         shape = np.shape(follow(np.asarray(base), path))
         raise ShapeError(
-            f"setitem: could not broadcast {describe(value)} into the view of shape {shape}, of {describe(base)}"
+            f"setitem: could not broadcast {describe(value)} into the view of shape {shape} "
+            f"of the {describe(base)}"
         ) from error
     return out
 
@@ -113,7 +115,7 @@ def _view(step: Primitive, x: Any, params: dict[str, Any]) -> Any:
 
 
 def _setitem_by_position(base: Any, value: Any, path: Path) -> Any:
-    """setitem where the layout of the copy has no such view (a reshape of a transposed array): by flat positions."""
+    """setitem by flat positions, where the copy's layout has no such view."""
     out = np.array(base, order="C")
     positions = np.arange(out.size).reshape(out.shape)
     out.reshape(-1)[follow(positions, path)] = value
@@ -121,7 +123,7 @@ def _setitem_by_position(base: Any, value: Any, path: Path) -> Any:
 
 
 def _region_of_value(region: Any, value: Any) -> Any:
-    """A region's cotangent for the value: with the leading ones that NumPy ignores in an assigned value."""
+    """A region's cotangent for the value, with the leading ones that assignment ignores."""
     extra = ndim(value) - len(region.shape)
     return region.reshape((*(1,) * extra, *region.shape)) if extra > 0 else region
 

@@ -39,9 +39,7 @@ def _concatenate(*arrays: Any, axis: int) -> Any:
     return np.concatenate(arrays, axis)
 
 
-def _vjp(
-    needs: Sequence[bool], g: Any, out: Any, *arrays: Any, axis: int
-) -> tuple[Any, ...]:
+def _vjp(needs: Sequence[bool], g: Any, out: Any, *arrays: Any, axis: int) -> tuple[Any, ...]:
     cotangents, start = [], 0
     before = (slice(None),) * axis
     for needed, a in zip(needs, arrays, strict=True):

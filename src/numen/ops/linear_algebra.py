@@ -1,6 +1,7 @@
 """matmul: NumPy's matrix product of vectors, matrices and batches of matrices.
 
-Called by `x @ y` and `nm.matmul`. Shapes in comments: M x K times K x N, `...` a batch. Next: `indexing.py`.
+Called by `x @ y` and `nm.matmul`. Shapes in comments: M x K times K x N, `...` a batch. Next:
+`shape.py`, `indexing.py`.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ def _matmul(a: Any, b: Any) -> Any:
 
 def _flip(x: Any) -> Any:
     """The matrix (or each matrix of a batch) transposed."""
-    if not isinstance(x, ArrayCore):
-        return x.swapaxes(-1, -2)
-    n = len(x.shape)
-    return transpose(x, axes=(*range(n - 2), n - 1, n - 2))
+    if isinstance(x, ArrayCore):
+        n = ndim(x)
+        return transpose(x, axes=(*range(n - 2), n - 1, n - 2))
+    return x.swapaxes(-1, -2)
 
 
 def _column(x: Any) -> Any:
@@ -88,7 +89,7 @@ def _jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
 
 
 def _batch(size: int, args: Sequence[Any], axes: Sequence[bool]) -> Any:
-    """Vectors become matrices, ranks behind the batch axis are evened, and the added axes are dropped again."""
+    """Vectors become matrices, ranks are evened, and the added axes are dropped again."""
     a, b = args
     vector_a, vector_b = (len(x.shape) - t == 1 for x, t in zip(args, axes, strict=True))
     if vector_a and axes[0] and not axes[1] and not vector_b and len(b.shape) == 2:

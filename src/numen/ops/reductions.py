@@ -1,7 +1,7 @@
 """Reductions over axes: sum, mean, max, min, argmax.
 
-`axis` is a sorted tuple of non-negative ints (argmax: one int). max and min share the gradient of ties evenly.
-Called by the methods and functions of `namespace`; next: `linear_algebra.py`.
+`axis` is a sorted tuple of non-negative ints (argmax: one int). max and min share the gradient of
+ties evenly. Called by the methods and functions of `namespace`; next: `linear_algebra.py`.
 """
 
 from __future__ import annotations
@@ -48,8 +48,11 @@ def _axis_errors() -> Errors:
 # sum
 
 
+_add_up: Any = np.add.reduce
+
+
 def _sum(a: Any, axis: Axes, keepdims: bool) -> Any:
-    return np.add.reduce(a, axis, keepdims=keepdims)
+    return _add_up(a, axis, keepdims=keepdims)
 
 
 def _sum_transpose(g: Any, a: Any, axis: Axes, keepdims: bool) -> Any:
@@ -70,7 +73,7 @@ sum = linear(
 
 def _mean(a: Any, axis: Axes, keepdims: bool) -> Any:
     if getattr(a, "dtype", None) in (np.float32, np.float64):
-        total = np.add.reduce(a, axis, keepdims=keepdims)
+        total = _sum(a, axis, keepdims)
         n = count(a.shape, axis)
         if 0 < n <= EXACT_IN_FLOAT32:  # np.mean's own two steps, four times faster
             return total / n
@@ -95,7 +98,10 @@ mean = linear(
 
 
 def _share(a: Any, out: Any, axis: Axes, dtype: DType) -> tuple[Any, Any]:
-    """Where `a` attains its extremum `out` (reduced axes kept), and in how many places, at least 1 (NaN: none)."""
+    """Where `a` attains its extremum `out` (reduced axes kept), and in how many places.
+
+    A NaN is attained nowhere; the count is 1 then, so that nothing is divided by 0.
+    """
     attained = equal(a, out)
     ties = cast(sum(attained, axis=axis, keepdims=True), dtype=dtype)
     return attained, maximum(ties, 1)

@@ -1,7 +1,7 @@
 """The table of all primitives, put together from the families' ROWS.
 
-Imported as `numen.ops.table`; also fills the places that the backward pass and view bookkeeping look in. A new row goes
-into its family's ROWS; nothing changes here. Next: `dtypes.py`, `kernels.py`.
+Imported as `numen.ops.table`; also fills the places where the backward pass and view bookkeeping
+look. A new row goes into its family's ROWS; nothing changes here. Next: `dtypes.py`, `kernels.py`.
 """
 
 from __future__ import annotations

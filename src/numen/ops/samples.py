@@ -1,4 +1,4 @@
-"""Random inputs for the rows' samples: values that fit every dtype and stay away from kinks, ties and overflow.
+"""Random inputs for the rows' samples: they fit every dtype and avoid kinks, ties and overflow.
 
 Used by the `samples` functions of the families; the generated tests in `tests/ops` read those.
 """
@@ -39,7 +39,10 @@ def away_from_zero(rng: Rng, shape: tuple[int, ...], dtype: DType) -> Any:
 
 
 def distinct(rng: Rng, shape: tuple[int, ...], dtype: DType, step: float = 0.25) -> Any:
-    """A shuffled ramp around zero, free of ties where the dtype has that many values; never 0 in a float dtype."""
+    """A shuffled ramp around zero, without ties where the dtype has that many values.
+
+    A float dtype's ramp never hits 0.
+    """
     size = int(np.prod(shape))
     ramp = np.arange(size) - size // 2
     values = ramp * step + step / 2 if dtype.kind in "fc" else ramp
@@ -49,12 +52,12 @@ def distinct(rng: Rng, shape: tuple[int, ...], dtype: DType, step: float = 0.25)
 
 
 def pairs(rng: Rng, dtype: DType, low: float = -2.0, high: float = 2.0) -> Inputs:
-    """Operands of a binary op: equal shapes, broadcasting both ways, a 0-d array, a Python scalar."""
+    """Operands of a binary op: equal and broadcasting shapes, a 0-d array, a Python scalar."""
 
     def value(*shape: int) -> Any:
         return draw(rng, shape, dtype, low, high)
 
-    scalar = bool(high > 1) if dtype.kind == "b" else int(high) if dtype.kind in "iu" else float(high) / 2
+    scalar = {"b": True, "i": int(high), "u": int(high)}.get(dtype.kind, high / 2)
     return [
         ((value(3, 4), value(3, 4)), {}),
         ((value(3, 1), value(2, 1, 4)), {}),

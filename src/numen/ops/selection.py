@@ -1,6 +1,7 @@
 """where, cast and copy: rows that move values without computing.
 
-where gives the branch not taken an exact 0, whatever its value; cast is NumPy's astype. Next: `elementwise.py`.
+where gives the branch not taken a gradient of exactly 0; cast is NumPy's astype. Next:
+`elementwise.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Views of shape: reshape, transpose, broadcast_to. Linear; the result shares memory where NumPy's does.
+"""Views of shape: reshape, transpose, broadcast_to; memory is shared where NumPy shares it.
 
-`x.T`, `x.reshape` and many rules call them; they are also steps of a `setitem` path. Next: `indexing.py`.
+`x.T`, `x.reshape` and many rules call them; they are also steps of a `setitem` path. Next:
+`indexing.py`.
 """
 
 from __future__ import annotations

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from numen.dispatch.core import ArrayCore
+from numen.dispatch.core import ArrayCore, Leaf
 from numen.tracing.recorder import Recorder, meta_of
 from numen.tracing.snapshot import MISSING, SCALARS, Slot, Snapshot, same_scalar
+from numen.tracing.trace import Meta
 
 Bound = tuple[list[Any], dict[Any, ArrayCore]]
 
@@ -36,6 +37,8 @@ class Guards:
         self._lengths: dict[Any, Any] = {}
         self._used: set[Any] = set()
         self._arrays: dict[Any, Slot] = {}
+        self._grads: dict[tuple[str, Any], Meta | None] = {}
+        self._objects: dict[Any, ArrayCore] = {}
         dynamic = {slot.place for slot, _, _ in replaced}
         self._dynamic: list[Slot] = [slot for slot, _, _ in replaced]
         if snapshot is None:
@@ -60,6 +63,11 @@ class Guards:
         for external, _ in recorder.externals.values():
             if external.kind == "slot":
                 self._used.add(external.key)
+        for register, meta in recorder.grad_states:
+            external, array = recorder.externals[register]
+            if external.kind == "object":
+                self._objects[external.key] = array
+            self._grads[(external.kind, external.key)] = meta
 
     def forget_list(self, container: int) -> None:
         """Stop guarding a list that the function only appends to."""
@@ -67,16 +75,13 @@ class Guards:
             s for s in self._slots if not (id(s.container) == container and s.kind in ("item", "length"))
         ]
 
-    def refresh(self) -> None:
-        """Keep nothing alive that state no longer holds: called after a recording changed the state."""
-
     def array(self, place: Any) -> Any:
         """The array an unchanged slot holds."""
         slot = self._arrays[place]
         value = slot.get()
         return value if isinstance(value, ArrayCore) else None
 
-    def check(self, scalars: list[Any]) -> Bound | None:
+    def check(self, scalars: list[Any], leaves: Sequence[Any]) -> Bound | None:
         """The call's scalar inputs and the arrays of slots that changed, or None if the state does not fit."""
         changed: dict[Any, ArrayCore] = {}
         for slot in self._slots:
@@ -104,6 +109,16 @@ class Guards:
             return None
         if changed and self._alias_changed(changed):
             return None
+        for (kind, key), meta in self._grads.items():
+            array = leaves[key] if kind == "arg" else self._objects.get(key)
+            if array is None:
+                array = changed.get(key)
+            if array is None:
+                array = self.array(key)
+            node = array._n if array is not None else None
+            grad = node.grad if type(node) is Leaf else None
+            if (grad is None) != (meta is None) or (meta is not None and meta_of(grad) != meta):
+                return None
         values: list[Any] = []
         given = iter(scalars)
         dynamic = iter(self._dynamic)
@@ -129,3 +144,62 @@ class Guards:
                 return True
             seen.add(id(array))
         return False
+
+    def array_name(self, w: Any, place: Any) -> str:
+        """In a generated entry: the array that a used slot holds; its identity was checked."""
+        return str(w.name("A", self._arrays[place].value))
+
+    def write_checks(self, w: Any, given: list[str]) -> bool:
+        """Write this state's checks, by identity, into a generated entry; append its scalar inputs to `given`.
+
+        Returns False where only `check` itself can decide.
+        """
+        entries: list[Any] = []
+        for slot in self._slots:
+            value = slot.value
+            if slot.kind == "entry":
+                entries.append((slot.container.get, slot.key, value))
+            elif slot.kind == "cell":
+                w.unless(f"{w.name('c', slot.container)}.cell_contents is {w.name('v', value)}")
+            elif slot.kind == "item":
+                w.unless(f"{w.name('l', slot.container)}[{slot.key}] is {w.name('v', value)}")
+            elif slot.kind == "length" or isinstance(slot.container, dict):
+                n = value if slot.kind == "length" else len(value)
+                w.lines.append(f"if len({w.name('l', slot.container)}) != {n}: return MISS")
+            else:
+                return False
+        if entries:
+            table = w.name("R", tuple(entries))
+            w.scope["MISSING"] = MISSING
+            w.lines.append(f"for get, key, value in {table}:")
+            w.lines.append("    if get(key, MISSING) is not value: return MISS")
+        number = 0
+        for kind, _ in self.inputs:
+            if kind == "argument":
+                continue
+            slot = self._dynamic[number]
+            name = f"s{number}"
+            number += 1
+            holder = w.name("h", slot.container)
+            if slot.kind == "entry":
+                w.lines.append(f"{name} = {holder}.get({w.name('k', slot.key)})")
+            elif slot.kind == "item":
+                w.lines.append(f"{name} = {holder}[{slot.key}]")
+            else:
+                w.lines.append(f"{name} = {holder}.cell_contents")
+            w.unless(f"type({name}) is {type(slot.value).__name__}")
+            given.append(name)
+        for (kind, key), meta in self._grads.items():
+            if kind == "arg":
+                leaf = f"a{key}._n"
+            elif kind == "object":
+                leaf = f"{w.name('o', self._objects[key])}._n"
+            else:
+                leaf = f"{self.array_name(w, key)}._n"
+            w.unless(f"type({leaf}) is {w.name('L', Leaf)}")
+            if meta is None:
+                w.unless(f"{leaf}.grad is None")
+            else:
+                w.scope["meta_of"] = meta_of
+                w.unless(f"{leaf}.grad is not None and meta_of({leaf}.grad) == {w.name('m', meta)}")
+        return True

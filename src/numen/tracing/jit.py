@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import random
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from numen.dispatch.core import SCALAR, ArrayCore, Leaf
 from numen.errors import TraceError
 from numen.runtime import native, profile
 from numen.settings import config
+from numen.tracing.entry import MISS, make_entry
 from numen.tracing.finish import Finisher
 from numen.tracing.guards import Guards
 from numen.tracing.host import HostScalar, plain
@@ -65,16 +67,21 @@ class Jit:
         self._logs: set[int] = set()
         self._keep: dict[int, Any] = {}
         self._reasons: list[str] = []
-        self._retraces = 0
+        self._bound: dict[int, tuple[Any, Jit]] = {}
+        self._fast: tuple[Callable[[tuple[Any, ...]], Any], ...] = ()
+        self._fast_trees: list[Tree] = []
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
-        bound = instance.__dict__.get(("jit", id(self))) if hasattr(instance, "__dict__") else None
-        if bound is None:
-            bound = Jit(self._function.__get__(instance, owner))
-            if hasattr(instance, "__dict__"):
-                instance.__dict__[("jit", id(self))] = bound
+        known = self._bound.get(id(instance))
+        if known is not None and known[0]() is instance:
+            return known[1]
+        bound = Jit(self._function.__get__(instance, owner))
+        try:
+            self._bound[id(instance)] = (weakref.ref(instance), bound)
+        except TypeError:
+            pass  # the instance allows no weak references: recorded anew for each lookup
         return bound
 
     def __repr__(self) -> str:
@@ -82,6 +89,11 @@ class Jit:
 
     # ------------------------------------------------------------------------------------------ calls
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            for entry in self._fast:
+                result = entry(args)
+                if result is not MISS:
+                    return result
         if modes.ACTIVE and modes.state.recorder is not None:
             return self._function(*args, **kwargs)
         if config.engine == "numpy" or not native.available() or _errstate_is_strict():
@@ -94,12 +106,14 @@ class Jit:
             for entry in entries:
                 if entry.tree.eager is not None:
                     return self._eagerly(args, kwargs)
-                bound = entry.guards.check(scalars)
+                bound = entry.guards.check(scalars, leaves)
                 if bound is not None:
                     result = self._replay(entry, leaves, bound)
-                    if result is not _UNSEEN:
-                        return result
-                    break
+                    if result is _UNSEEN:
+                        break
+                    if not kwargs and entry.tree not in self._fast_trees:
+                        self._specialise(entry, structure, leaves)
+                    return result
         return self._trace(key, structure, leaves, scalars)
 
     def _eagerly(self, args: Any, kwargs: Any) -> Any:
@@ -177,6 +191,17 @@ class Jit:
                 return _UNSEEN
             segment = child
 
+    def _specialise(self, entry: Entry, structure: Any, leaves: Sequence[Any]) -> None:
+        """Give a straight path its generated entry function; the two newest are kept."""
+        self._fast_trees.append(entry.tree)
+        if any(part is not None for part in structure[1][0][1]):
+            return  # nested arguments
+        dynamic = {i for i in range(len(leaves)) if (structure, i) in self._dynamic_arguments}
+        grad = not modes.NO_GRAD or modes.state.grad
+        made = make_entry(entry.tree, entry.guards, leaves, dynamic, grad)
+        if made is not None:
+            self._fast = (made, *self._fast[:1])
+
     # ------------------------------------------------------------------------------------------ tracing
     def _trace(self, key: Any, structure: Any, leaves: list[Any], scalars: list[Any]) -> Any:
         with self._lock:
@@ -186,12 +211,11 @@ class Jit:
                 if known.tree.eager is not None:
                     args, kwargs = _unflatten(structure, iter(leaves))
                     return self._eagerly(args, kwargs)
-                bound = known.guards.check(scalars)
+                bound = known.guards.check(scalars, leaves)
                 if bound is not None:
                     entry = known
                     break
                 self._dynamic_slots.update(known.guards.changed_scalars)
-            self._retraces += 1
             profile.count("jit_traces")
             return self._record(entries, entry, structure, leaves, scalars)
 
@@ -255,7 +279,6 @@ class Jit:
             entry.tree.eager = reason
             self._note(reason)
         recorder.close(output)
-        guards.refresh()
         return output
 
     def _bind_arguments(self, recorder: Recorder, leaves: Sequence[Any]) -> None:
@@ -371,7 +394,8 @@ def _resolve(
     if kind == "arg":
         return leaves[e.key]
     if kind == "slot":
-        return slots.get(e.key) or guards.array(e.key)
+        array = slots.get(e.key)
+        return guards.array(e.key) if array is None else array
     if kind == "grad":
         leaf = objects[e.key]._n
         array = leaf.grad if type(leaf) is Leaf else None

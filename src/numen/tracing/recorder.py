@@ -81,6 +81,7 @@ class Recorder:
         self._written: dict[int, tuple[ArrayCore, Reg]] = {}
         self._grads: dict[Leaf, Any] = {}
         self._grad_order: list[Leaf] = []
+        self.grad_states: list[tuple[Reg, Meta | None]] = []
         self._grads_written: set[Leaf] = set()
         self._leaf_register: dict[Leaf, Reg] = {}
         self._external_leaf: set[Leaf] = set()
@@ -288,10 +289,13 @@ class Recorder:
         if leaf not in self._grads:
             self._leaf(leaf)
             value = leaf.grad
-            if value is not None:
-                self.bind(value, "grad", self._leaf_register[leaf])
             self._grads[leaf] = value
             self._grad_order.append(leaf)
+            register = self._leaf_register[leaf]
+            if register >= 0:
+                self.grad_states.append((register, None if value is None else meta_of(value)))
+                if value is not None:
+                    self.bind(value, "grad", register)
 
     def _leaf(self, leaf: Leaf) -> None:
         if leaf not in self._leaf_register:
@@ -304,9 +308,15 @@ class Recorder:
 
     def write_grad(self, leaf: Leaf, value: Any) -> None:
         """Note that a leaf's gradient is replaced."""
-        self.read_grad(leaf)
+        if self.dead is None and leaf not in self._grads:
+            self._write_first(leaf)
         self._grads[leaf] = value
         self._grads_written.add(leaf)
+
+    @_noting
+    def _write_first(self, leaf: Leaf) -> None:
+        self._leaf(leaf)
+        self._grad_order.append(leaf)
 
     # ------------------------------------------------------------------------------------------ queries
     def query(self, array: ArrayCore, kind: str) -> Any:

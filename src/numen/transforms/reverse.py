@@ -46,7 +46,7 @@ def _cotangents(out: Any, seed: Any, aliases: Sequence[Any]) -> list[Any]:
     results = []
     for a, g in zip(aliases, found, strict=True):
         if g is None:
-            g = slots.primitive("broadcast_to")(core.ARRAY(np.zeros((), a._d.dtype)), shape=a._d.shape)
+            g = slots.primitive("broadcast_to")(core.new_constant(np.zeros((), a._d.dtype)), shape=a._d.shape)
             g = slots.primitive("copy")(g)
         results.append(g)
     return results

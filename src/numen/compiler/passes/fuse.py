@@ -135,7 +135,7 @@ class Fusion:
         elif kind == "reduction":
             self._place_reduction(value)
         else:
-            self._place_alone(value, kind)
+            self._place_alone(value)
 
     def _use(self, value: Value, group: Group, inside: bool, moves: Moves) -> None:
         use = Use(group, inside, moves)
@@ -195,15 +195,16 @@ class Fusion:
         moves = () if order == tuple(range(len(order))) else (transpose_move(order),)
         self._use(operand, group, True, moves)
 
-    def _place_alone(self, value: Value, kind: GroupKind) -> None:
+    def _place_alone(self, value: Value) -> None:
         """A matrix product, a host call, or a write into a part of an array."""
-        if kind == "write":
+        if self.kinds[value.index] == "write":
             base, new = value.args
             view = concrete(path_type(base.type, value.param("path")).shape)
             group = self._new_group(Group("nest", view, [], closed=True))
             self._use(base, group, False, (BASE,))
             self._use(new, group, False, spread_moves(new.shape, view))
         else:
+            kind: GroupKind = "gemm" if self.kinds[value.index] == "gemm" else "host"
             group = self._new_group(Group(kind, value.shape, [], closed=True))
             for arg in value.args:
                 self._use(arg, group, False, ())

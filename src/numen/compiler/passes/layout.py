@@ -32,6 +32,11 @@ class Layout:
             self.offset, tuple(self.shape[a] for a in axes), tuple(self.strides[a] for a in axes)
         )
 
+    def swapped(self) -> Layout:
+        """The last two axes swapped."""
+        axes = tuple(range(len(self.shape)))
+        return self.transpose((*axes[:-2], axes[-1], axes[-2]))
+
     def broadcast_to(self, shape: Ints) -> Layout:
         """Repeat along new leading axes and axes of extent 1."""
         lead = len(shape) - len(self.shape)

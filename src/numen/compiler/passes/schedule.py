@@ -16,8 +16,8 @@ from numen.compiler.passes.fuse import Fusion, Group, Move, Moves
 from numen.compiler.passes.hazards import order_groups
 from numen.compiler.passes.layout import CopyNeeded, Layout, apply_view
 from numen.compiler.passes.merge import merge
-from numen.compiler.passes.prepare import insert_copy
-from numen.compiler.passes.storage import Order, RewriteNeeded, Storage, assign
+from numen.compiler.passes.prepare import RewriteNeeded, insert_copy
+from numen.compiler.passes.storage import Order, Storage, assign
 from numen.errors import InternalError
 from numen.graph.graph import Graph, Params, Value
 from numen.graph.infer import VIEWS
@@ -32,12 +32,17 @@ class NestStep:
 
 @dataclass(frozen=True)
 class GemmStep:
-    """One matrix product; the operands as (storage, layout) with the batch axes broadcast."""
+    """One matrix product; the operands as (storage, layout) with the batch axes broadcast.
+
+    transposed: C's rows are the contiguous ones, so the machine computes C.T = B.T @ A.T, which is the
+    same element by element.
+    """
 
     dtype: str
     a: tuple[Storage, Layout]
     b: tuple[Storage, Layout]
     c: tuple[Storage, Layout]
+    transposed: bool
 
 
 @dataclass(frozen=True)
@@ -141,18 +146,9 @@ def _gemm(value: Value, storages: dict[int, Storage]) -> Step:
                 raise RewriteNeeded("barrier", move.view, 0) from None
         operands.append((storage, layout.broadcast_to((*batch, *arg.shape[-2:]))))
     result = storages[value.index]
+    plain = value.shape[-1] == 1 or result.layout.strides[-1] == value.dtype.itemsize
     a, b = operands
-    c = (result, result.layout)
-    if value.shape[-1] > 1 and result.layout.strides[-1] != value.dtype.itemsize:
-        # Columns of the result must be neighbours: its transpose is the same, element by element.
-        a, b, c = _transposed(b), _transposed(a), _transposed(c)
-    return GemmStep(value.dtype.name, a, b, c)
-
-
-def _transposed(operand: tuple[Storage, Layout]) -> tuple[Storage, Layout]:
-    storage, layout = operand
-    axes = tuple(range(len(layout.shape)))
-    return storage, layout.transpose((*axes[:-2], axes[-1], axes[-2]))
+    return GemmStep(value.dtype.name, a, b, (result, result.layout), not plain)
 
 
 def _host(value: Value, storages: dict[int, Storage]) -> HostStep:

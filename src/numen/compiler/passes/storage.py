@@ -19,7 +19,7 @@ from numen.compiler.passes.prepare import RewriteNeeded
 from numen.compiler.passes.support import base_layout
 from numen.graph.graph import Value, input_strides
 
-Order = Literal["C", "F"] | tuple[int, ...]
+Order = str | tuple[int, ...]
 """Memory order of an output: "C", "F", or its axes from the outermost in memory to the innermost."""
 
 
@@ -71,8 +71,8 @@ def assign(fusion: Fusion, orders: Sequence[Order]) -> dict[int, Storage]:
             _assign_chain(fusion, storages, Storage("output", value.dtype, layout, number), value)
     for value in reversed(graph.values):
         if value.index in fusion.owner and value.index not in storages:
-            kind = "host" if fusion.kinds[value.index] == "host" else "local"
-            storage = Storage(kind, value.dtype, base_layout(value))
+            host = fusion.kinds[value.index] == "host"
+            storage = Storage("host" if host else "local", value.dtype, base_layout(value))
             _assign_chain(fusion, storages, storage, value)
     return storages
 

@@ -135,8 +135,9 @@ def _nvrtc_candidates() -> Iterator[str]:
 def _open(path: str) -> ctypes.CDLL | None:
     try:
         # NVRTC opens its builtins by name alone; outside the search path it finds only loaded ones.
-        for builtins in Path(path).parent.glob("libnvrtc-builtins.so.*"):
-            ctypes.CDLL(os.fspath(builtins))
+        if os.path.isabs(path):
+            for builtins in Path(path).parent.glob("libnvrtc-builtins.so.*"):
+                ctypes.CDLL(os.fspath(builtins))
         return ctypes.CDLL(path)
     except OSError:
         return None

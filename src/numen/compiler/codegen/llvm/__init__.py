@@ -4,8 +4,7 @@ from numen.compiler.codegen.llvm.kernels import (
     Variant,
     emit_kernel,
     emit_module,
-    needs_fma,
     scratch_bytes,
 )
 
-__all__ = ["Variant", "emit_kernel", "emit_module", "needs_fma", "scratch_bytes"]
+__all__ = ["Variant", "emit_kernel", "emit_module", "scratch_bytes"]

@@ -1,8 +1,10 @@
-"""Reductions across the vectors: neighbouring output points side by side, the reduced axis walked row by row.
+"""Reductions across the vectors: neighbouring output points side by side, the reduced axis walked
+row by row.
 
-Used where the last parallel axis is the closest in memory (a sum over axis 0). A strip of columns keeps its 16 lanes
-of accumulators in first-level cache; row i of a block is merged into lane i % 16 of every column. Each step is a
-sweep along the strip. Called by `kernels.py`. Next: `combine.py`.
+Used where the last parallel axis is the closest in memory (a sum over axis 0). A strip of columns
+keeps its 16 lanes of accumulators in first-level cache; row i of a block is merged into lane i %
+16 of every column. Each step is a sweep along the strip. Called by `kernels.py`. Next:
+`combine.py`.
 """
 
 from __future__ import annotations
@@ -12,25 +14,35 @@ from dataclasses import dataclass
 
 from numen.compiler.codegen.llvm import scalar
 from numen.compiler.codegen.llvm.folds import Fold, State
-from numen.compiler.codegen.llvm.frame import Frame, points
+from numen.compiler.codegen.llvm.frame import Frame, lines
 from numen.compiler.codegen.llvm.ir import Function, Value, constant, integer
 from numen.compiler.codegen.llvm.maps import stream_along
 from numen.compiler.codegen.llvm.rows import absolute_position, block_count, folds_of
 from numen.compiler.codegen.llvm.scope import Scope, Shape
-from numen.compiler.codegen.llvm.sweep import Stream, sweep
+from numen.compiler.codegen.llvm.streams import Stream
+from numen.compiler.codegen.llvm.sweep import sweep
 from numen.compiler.nest import BLOCK, LANES, Nest
 from numen.compiler.scalar import ITEMSIZE
 
 STRIP_BYTES = 4096
-"""Bytes of one lane of a strip. 16 of them fit second-level caches; shorter rows would leave memory idle."""
+"""Bytes of one lane of a strip. 16 of them fit second-level caches; shorter rows would leave
+memory idle.
+"""
 
 STRIP_MULTIPLE = 32
 
-PREFETCHED_ROWS = 2
+LANE_GAP = 32
+"""Columns left unused after each lane, so that the lanes of a column do not share a set of the
+cache.
+"""
+
+PREFETCHED_ROWS = 8
 
 
 def suits_columns(nest: Nest) -> bool:
-    """Whether the loads that vary along the reduced axis are neighbours along the last parallel one instead."""
+    """Whether the loads that vary along the reduced axis are neighbours along the last parallel
+    one instead.
+    """
     if nest.rank < 2:
         return False
     shape = Shape(nest)
@@ -41,7 +53,9 @@ def suits_columns(nest: Nest) -> bool:
 
 
 class Accumulators:
-    """Lanes of states for every column of a strip, in memory: one array for each part of the state."""
+    """Lanes of states for every column of a strip, in memory: one array for each part of the
+    state.
+    """
 
     def __init__(
         self, fold: Fold, dtypes: Sequence[str], columns: int, arrays: Sequence[Value]
@@ -52,7 +66,7 @@ class Accumulators:
         self.arrays = list(arrays)
 
     def lane(self, function: Function, lane: Value) -> list[Stream]:
-        start = function.multiply(lane, self.columns)
+        start = function.multiply(lane, self.columns + LANE_GAP)
         return [
             Stream(function.opaque(function.offset(array, start, dtype)), dtype)
             for array, dtype in zip(self.arrays, self.dtypes, strict=True)
@@ -63,7 +77,9 @@ class Accumulators:
         self._invoke(function, "clear", self._write_clear, [lanes, count, empty])
 
     def fold_lanes(self, function: Function, lanes: Value, count: Value) -> None:
-        """Merge the first `lanes` lanes by halves into lane 0; the others hold identities and change nothing."""
+        """Merge the first `lanes` lanes by halves into lane 0; the others hold identities and
+        change nothing.
+        """
         self._invoke(function, "fold", self._write_fold, [lanes, count])
 
     def _invoke(
@@ -162,7 +178,9 @@ class Columns:
         return self.shape.last - 1
 
     def block(self, scope: Scope, strip: Value, count: Value, low: Value, high: Value) -> None:
-        """Reduce rows [low, high), one block, of the columns [strip, strip + count) into lane 0 of `first`."""
+        """Reduce rows [low, high), one block, of the columns [strip, strip + count) into lane 0 of
+        `first`.
+        """
         function = self.function
         rows = function.subtract(high, low)
         lanes = function.maximum(function.minimum(rows, integer(LANES)), integer(1))
@@ -214,7 +232,9 @@ class Columns:
         )
 
     def prefetch(self, buffers: Sequence[int], sources: Sequence[Stream], index: Value) -> None:
-        """Ask for the same columns a few rows on: a strip is too short for the hardware to see a stream."""
+        """Ask for the same columns a few rows on: a strip is too short for the hardware to see a
+        stream.
+        """
         function = self.function
         for buffer, source in zip(buffers, sources, strict=True):
             stride = self.frame.stride(buffer, self.reduced)
@@ -230,7 +250,9 @@ class Columns:
         return self.function.splat(number, width)
 
     def add_to_second(self, block: Value, start: Value, count: Value) -> None:
-        """Merge the block's result into the second level: its lane there, or the one state of an argmax."""
+        """Merge the block's result into the second level: its lane there, or the one state of an
+        argmax.
+        """
         function = self.function
         for first, second in zip(self.first, self.second, strict=True):
             fold, other = first.fold, first.lane(function, integer(0))
@@ -293,8 +315,7 @@ class Columns:
         buffers = shape.loaded(outside)
         here = scope.inner({self.column: strip})
         outputs = [
-            stream_along(self.frame, store.buffer, self.column, here)
-            for store in self.nest.stores
+            stream_along(self.frame, store.buffer, self.column, here) for store in self.nest.stores
         ]
         width = min(shape.width([*outside, *shape.reduces]), LANES)
         here.spread(outside, (store.value for store in self.nest.stores), width)
@@ -344,28 +365,20 @@ def emit_columns(function: Function, nest: Nest, variant: str, width: int | None
     low, high = frame.chunk()
     columns = _columns(function, nest, frame, width)
     shape = columns.shape
-    extent, row_length = frame.extents[-1], frame.extents[-2]
-    outer = frame.extents[:-2]
+    extent = frame.extents[-1]
     top = Scope(shape, frame, {})
     top.compute(shape.within([*shape.inside, *shape.epilogue], ()))
     blocks = block_count(function, extent)
     total = function.multiply(frame.product(range(shape.last)), blocks)
-    # A line is what the chunk holds of one index of the outer axes (and of one block).
-    first = function.binary("udiv", low, row_length)
-    last = function.binary("udiv", function.add(high, -1), row_length)
-    spaces = [blocks, *outer] if variant == "partial" else list(outer)
-    with points(function, first, function.add(last, 1), spaces) as indices:
-        line_number = _number(function, indices, spaces)
-        begin = function.multiply(line_number, row_length)
-        left = function.maximum(function.subtract(low, begin), integer(0))
-        right = function.minimum(function.subtract(high, begin), row_length)
+    space = [blocks, *frame.extents[:-1]] if variant == "partial" else frame.extents[:-1]
+    size = columns.first[0].columns
+    with lines(function, low, high, space) as (indices, left, right, begin):
         block, point = (indices[0], indices[1:]) if variant == "partial" else (None, indices)
         scope = top.inner(dict(enumerate(point)))
         scope.compute(shape.within([*shape.inside, *shape.epilogue], range(columns.column)))
-        with function.loop(left, right, columns.first[0].columns) as loop:
+        with function.loop(left, right, size) as loop:
             strip = loop.index
-            size = integer(columns.first[0].columns)
-            count = function.minimum(function.subtract(right, strip), size)
+            count = function.minimum(function.subtract(right, strip), integer(size))
             if block is None:
                 columns.single(scope, strip, count, extent)
             else:
@@ -373,14 +386,6 @@ def emit_columns(function: Function, nest: Nest, variant: str, width: int | None
                 stop = function.minimum(function.add(start, BLOCK), extent)
                 columns.block(scope, strip, count, start, stop)
                 columns.store_partials(function.add(begin, strip), total, start, count)
-
-
-def _number(function: Function, indices: Sequence[Value], extents: Sequence[Value]) -> Value:
-    """The position of a point of a row-major space."""
-    number = integer(0)
-    for axis, (index, extent) in enumerate(zip(indices, extents, strict=True)):
-        number = function.add(function.multiply(number, extent), index) if axis else index
-    return number
 
 
 def _columns(function: Function, nest: Nest, frame: Frame, width: int | None) -> Columns:
@@ -402,5 +407,5 @@ def _columns(function: Function, nest: Nest, frame: Frame, width: int | None) ->
 def _accumulators(
     function: Function, fold: Fold, dtypes: Sequence[str], columns: int
 ) -> Accumulators:
-    arrays = [function.array(dtype, LANES * columns) for dtype in dtypes]
+    arrays = [function.array(dtype, LANES * (columns + LANE_GAP)) for dtype in dtypes]
     return Accumulators(fold, dtypes, columns, arrays)

@@ -1,13 +1,15 @@
-"""The second step of a split reduction: the partials of each output point go through the 16 lanes once more.
+"""The second step of a split reduction: the partials of each output point go through the 16 lanes
+once more.
 
-Called by `kernels.py` for both layouts; the "partial" kernels of `rows.py` and `columns.py` filled the scratch.
-Of an argmax the scratch holds positions only; the value at a position is computed again from the inputs.
+Called by `kernels.py` for both layouts; the "partial" kernels of `rows.py` and `columns.py` filled
+the scratch. Of an argmax the scratch holds positions only; the value at a position is computed
+again from the inputs.
 """
 
 from __future__ import annotations
 
 from numen.compiler.codegen.llvm.folds import State
-from numen.compiler.codegen.llvm.frame import Frame, points
+from numen.compiler.codegen.llvm.frame import Frame, points, position
 from numen.compiler.codegen.llvm.ir import Function, Value, constant, integer
 from numen.compiler.codegen.llvm.rows import block_count, folds_of, lane_array, store_epilogue
 from numen.compiler.codegen.llvm.scope import Scope, Shape
@@ -34,7 +36,7 @@ def emit_combine(function: Function, nest: Nest) -> None:
         for lanes in second:
             if lanes is not None:
                 lanes.clear()
-        unit = _point_number(function, indices, outer)
+        unit = position(function, indices, outer)
         start = [value for fold in running for value in fold.empty_result()]
         with function.loop(integer(0), blocks, 1, start) as loop:
             item = function.add(function.multiply(loop.index, count), unit)
@@ -49,25 +51,18 @@ def emit_combine(function: Function, nest: Nest) -> None:
                     loop.next += fold.take(function, [next(before), next(before)], *partial)
         empty = function.compare("icmp eq", extent, integer(0))
         positions = iter(loop.results[1::2])
-        for position, fold, lanes in zip(shape.reduces, folds, second, strict=True):
+        for place, fold, lanes in zip(shape.reduces, folds, second, strict=True):
             result = next(positions) if lanes is None else lanes.result()
             if fold.kind == "sum":
                 result = function.select(empty, constant(0, result.dtype), result)
-            scope.define(position, result)
+            scope.define(place, result)
         store_epilogue(scope)
-
-
-def _point_number(function: Function, indices: list[Value], extents: list[Value]) -> Value:
-    number = integer(0)
-    for axis, (index, extent) in enumerate(zip(indices, extents, strict=True)):
-        number = function.add(function.multiply(number, extent), index) if axis else index
-    return number
 
 
 def _argmax_partial(scope: Scope, number: int, address: Value) -> State:
     function, shape = scope.function, scope.shape
-    position = function.load(address, "int64")
-    there = scope.inner({shape.last: position})
+    index = function.load(address, "int64")
+    there = scope.inner({shape.last: index})
     argument = shape.nest.body[shape.reduces[number]].args[0]
     there.compute(shape.behind([argument], through_reduce=False))
-    return [there.get(argument, 1), position]
+    return [there.get(argument, 1), index]

@@ -1,7 +1,9 @@
-"""What a reduction does to its lanes: where they start, how they take an element, how two of them merge.
+"""What a reduction does to its lanes: where they start, how they take an element, how two of them
+merge.
 
-A state is a tuple of values: (accumulator,) for sum, max and min, (value, position) for argmax. The scheme itself
-(blocks, 16 lanes, halves) is in `numen.compiler.nest`; `rows.py`, `columns.py` and `combine.py` run it on these.
+A state is a tuple of values: (accumulator,) for sum, max and min, (value, position) for argmax.
+The scheme itself (blocks, 16 lanes, halves) is in `numen.compiler.nest`; `rows.py`, `columns.py`
+and `combine.py` run it on these.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ class Fold:
 
     @property
     def position_dtype(self) -> str:
-        """Dtype of positions inside a block: as wide as the values where possible, which keeps vectors alike."""
+        """Dtype of positions inside a block: as wide as the values where possible, which keeps
+        vectors alike.
+        """
         return "int64" if ITEMSIZE[self.dtype] == 8 else "int32"
 
     @property
@@ -59,7 +63,9 @@ class Fold:
         return 0 if lowest else (1 << bits) - 1
 
     def first_state(self, width: int, first_lane: int) -> State:
-        """Lanes first_lane, first_lane + 1, ... of a block. A lane's own position is right if it only meets identities."""
+        """Lanes first_lane, first_lane + 1, ... of a block. A lane's own position is right if it
+        only meets identities.
+        """
         state = [constant(self.identity, self.dtype, width)]
         if self.has_position:
             state.append(shifted_iota(self.position_dtype, width, first_lane))
@@ -72,10 +78,11 @@ class Fold:
         return [*state, integer(0)] if self.has_position else state
 
     def take(self, function: Function, state: State, element: Value, position: Value) -> State:
-        """Lanes after one more element each. Elements of a lane come in the order of their positions.
+        """Lanes after one more element each. Elements of a lane come in the order of their
+        positions.
 
-        So for argmax an equal element never wins, and a lane that meets nothing above the identity is right to keep
-        the position it started with, that of its first element.
+        So for argmax an equal element never wins, and a lane that meets nothing above the identity
+        is right to keep the position it started with, that of its first element.
         """
         if not self.has_position:
             return self.merge(function, state, [element])
@@ -147,9 +154,11 @@ def fold_lanes(function: Function, fold: Fold, lanes: Sequence[State]) -> State:
 
 
 class LaneArray:
-    """The second level of sum, max and min: 16 lanes in memory that take the partials of the blocks in order.
+    """The second level of sum, max and min: 16 lanes in memory that take the partials of the
+    blocks in order.
 
-    An argmax needs none: which element wins does not depend on the order, so `Fold.take` keeps one state.
+    An argmax needs none: which element wins does not depend on the order, so `Fold.take` keeps one
+    state.
     """
 
     def __init__(self, function: Function, fold: Fold) -> None:

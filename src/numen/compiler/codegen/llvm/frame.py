@@ -1,7 +1,8 @@
-"""The argument block inside a kernel: extents, pointers, strides, scalars, the chunk's bounds, points of the axes.
+"""The argument block inside a kernel: extents, pointers, strides, scalars, the chunk's bounds,
+points of the axes.
 
-Everything is read once, at the kernel's start, in the layout that `numen.compiler.nest` fixes. Called by the loops
-(`maps.py`, `rows.py`, `columns.py`, `combine.py`). Next: `scope.py`.
+Everything is read once, at the kernel's start, in the layout that `numen.compiler.nest` fixes.
+Called by the loops (`maps.py`, `rows.py`, `columns.py`, `combine.py`). Next: `scope.py`.
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ class Frame:
 def points(
     function: Function, low: Value, high: Value, extents: Sequence[Value]
 ) -> Iterator[list[Value]]:
-    """Loop over positions [low, high) of a row-major space and give each one's index along every axis.
+    """Loop over positions [low, high) of a row-major space and give each one's index along every
+    axis.
 
     The indices are counted up like an odometer, so a division is paid once per call.
     """
@@ -104,17 +106,42 @@ def points(
         loop.next = _advance(function, loop.state, extents)
 
 
-def _decode(function: Function, position: Value, extents: Sequence[Value]) -> list[Value]:
+@contextmanager
+def lines(
+    function: Function, low: Value, high: Value, extents: Sequence[Value]
+) -> Iterator[tuple[list[Value], Value, Value, Value]]:
+    """Loop over the same positions line by line: what [low, high) holds of the last axis at each
+    point of the others.
+
+    Gives the point, the bounds on the last axis, and the position of the line's first item.
+    """
+    length = extents[-1]
+    first = function.binary("udiv", low, length)
+    last = function.binary("udiv", function.add(high, -1), length)
+    with points(function, first, function.add(last, 1), extents[:-1]) as indices:
+        begin = function.multiply(position(function, indices, extents[:-1]), length)
+        left = function.maximum(function.subtract(low, begin), integer(0))
+        right = function.minimum(function.subtract(high, begin), length)
+        yield indices, left, right, begin
+
+
+def position(function: Function, indices: Sequence[Value], extents: Sequence[Value]) -> Value:
+    """The position of a point of a row-major space."""
+    number = integer(0)
+    for axis, (index, extent) in enumerate(zip(indices, extents, strict=True)):
+        number = function.add(function.multiply(number, extent), index) if axis else index
+    return number
+
+
+def _decode(function: Function, place: Value, extents: Sequence[Value]) -> list[Value]:
     indices: list[Value] = []
     for extent in reversed(extents[1:]):
-        indices.append(function.binary("urem", position, extent))
-        position = function.binary("udiv", position, extent)
-    return [position, *reversed(indices)]
+        indices.append(function.binary("urem", place, extent))
+        place = function.binary("udiv", place, extent)
+    return [place, *reversed(indices)]
 
 
-def _advance(
-    function: Function, indices: Sequence[Value], extents: Sequence[Value]
-) -> list[Value]:
+def _advance(function: Function, indices: Sequence[Value], extents: Sequence[Value]) -> list[Value]:
     following: list[Value] = []
     carry = integer(1)
     for index, extent in zip(reversed(indices[1:]), reversed(extents[1:]), strict=True):

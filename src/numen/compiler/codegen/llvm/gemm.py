@@ -20,10 +20,13 @@ from numen.compiler.codegen.llvm.gemm_layout import (
     Tile,
     function_name,
 )
-from numen.compiler.codegen.llvm.gemm_pack import emit_pack, pack_name
+from numen.compiler.codegen.llvm.gemm_pack import emit_pack, pack_name, pack_panel_name
 from numen.compiler.codegen.llvm.ir import Function, Value, integer
 
 POINTERS = ("a", "b", "edge", "c")
+
+LOCAL_FIELDS = ("source", "source_batch", "lane", "step")
+"""What a chunk that packs its own panels reads of B's pack step."""
 
 BLOCK_PARAMS = (("args", "ptr"), ("batch", "int64"), ("chunk", "int64"))
 
@@ -44,7 +47,7 @@ def emit_gemm(dtype: str, isa: str) -> str:
 
 
 def _field(function: Function, args: Value, name: str) -> Value:
-    kind = "ptr" if name in POINTERS else "int64"
+    kind = "ptr" if name in (*POINTERS, "pack_b.source") else "int64"
     return function.load(function.offset(args, integer(8 * SLOTS[name])), kind)
 
 
@@ -70,43 +73,53 @@ def _emit_pack_step(dtype: str, tile: Tile) -> Helper:
 def _emit_block(dtype: str, tile: Tile) -> Helper:
     """Multiply block `chunk` of one matrix: K blocks outermost, then panels, then row tiles."""
     function = Helper(f"gemm_{dtype}_block", BLOCK_PARAMS)
-    field = {name: _field(function, function["args"], name) for name in MULTIPLY_FIELDS}
-    a, b, edge, c = (
+    names = [*MULTIPLY_FIELDS, *(f"pack_b.{name}" for name in LOCAL_FIELDS)]
+    field = {name: _field(function, function["args"], name) for name in names}
+    a, b, edge, c, source = (
         function.offset(field[name], function.multiply(function["batch"], field[f"{name}_batch"]))
-        for name in POINTERS
+        for name in (*POINTERS, "pack_b.source")
     )
     row_chunk = function.binary("urem", function["chunk"], field["row_chunks"])
     column_chunk = function.binary("udiv", function["chunk"], field["row_chunks"])
+    local = function.offset(b, function.multiply(column_chunk, field["b_local"]))
+    is_local = compare(function, "ne", field["b_local"], 0)
     tile_0 = function.multiply(row_chunk, field["tile_grain"])
     tile_1 = function.minimum(function.add(tile_0, field["tile_grain"]), field["tiles"])
     panel_0 = function.multiply(column_chunk, field["panel_grain"])
     panel_1 = function.minimum(function.add(panel_0, field["panel_grain"]), field["panels"])
+    lanes = tile.lanes(dtype)
     with function.loop(integer(0), field["blocks"]) as outer:
-        left = function.subtract(field["depth"], function.multiply(outer.index, field["block"]))
-        depth = function.minimum(left, field["block"])
+        k = function.multiply(outer.index, field["block"])
+        depth = function.minimum(function.subtract(field["depth"], k), field["block"])
         a_block = function.offset(a, function.multiply(outer.index, field["a_block"]))
         b_block = function.offset(b, function.multiply(outer.index, field["b_block"]))
         edge_block = function.offset(edge, function.multiply(outer.index, field["edge_block"]))
         with function.loop(panel_0, panel_1) as inner:
             whole = compare(function, "slt", inner.index, field["full"])
             in_b = function.offset(b_block, function.multiply(inner.index, field["b_panel"]))
-            panel = function.select(whole, in_b, edge_block)
-            b_step = function.select(whole, field["b_step"], field["edge_step"])
+            shared = function.select(whole, in_b, edge_block)
             skip = function.select(whole, integer(0), field["edge_skip"])
-            count = function.select(whole, integer(tile.lanes(dtype)), field["edge_count"])
-            column = function.subtract(function.multiply(inner.index, tile.lanes(dtype)), skip)
-            c_panel = function.offset(c, function.multiply(column, ITEM_BYTES[dtype]))
+            count = function.select(whole, integer(lanes), field["edge_count"])
+            column = function.multiply(inner.index, lanes)
+            with when(function, is_local):
+                lane, step = field["pack_b.lane"], field["pack_b.step"]
+                along_n = function.offset(source, function.multiply(column, lane))
+                panel = function.offset(along_n, function.multiply(k, step))
+                name = pack_panel_name(dtype, lanes)
+                call(function, name, panel, local, depth, lane, step, count)
+            first = function.subtract(column, skip)
             common = {
-                "b": panel,
+                "b": function.select(is_local, local, shared),
                 "depth": depth,
                 "a_row": field["a_row"],
                 "a_step": field["a_step"],
-                "b_step": b_step,
+                "b_step": function.select(whole, field["b_step"], field["edge_step"]),
                 "c_row": field["c_row"],
                 "accumulate": outer.index,
                 "skip": skip,
                 "count": count,
             }
+            c_panel = function.offset(c, function.multiply(first, ITEM_BYTES[dtype]))
             _emit_rows(function, dtype, tile, field, a_block, c_panel, (tile_0, tile_1), common)
     return function
 

@@ -14,9 +14,9 @@ from numen.compiler.codegen.llvm.ir import Value, constant, integer
 UNROLL = 4
 """Steps of k in one trip of the main loop."""
 
-GROUP = 3
-"""Rows of A that share a pointer: code generation walks from row to row, and one long walk is a chain
-of additions as slow as the multiplications."""
+GROUP = 6
+"""Rows of A that share a pointer: code generation walks from row to row, and a walk over more
+of them would be a chain of additions as slow as the multiplications."""
 
 SUFFIXES = {"float32": "f32", "float64": "f64"}
 

@@ -89,6 +89,7 @@ MULTIPLY_FIELDS = (
     "b_block",
     "b_panel",
     "b_step",
+    "b_local",  # not 0: a chunk packs each panel itself, into this many bytes at "b" of its own
     "edge",  # the last, partial panel of B; its first `skip` lanes are columns of the one before
     "edge_batch",
     "edge_block",

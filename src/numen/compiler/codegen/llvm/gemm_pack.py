@@ -39,9 +39,18 @@ def pack_name(dtype: str, width: int) -> str:
     return f"gemm_{dtype}_pack_{width}"
 
 
+def pack_panel_name(dtype: str, width: int) -> str:
+    return f"{pack_name(dtype, width)}_panel"
+
+
 def emit_pack(dtype: str, width: int) -> list[Helper]:
-    """The functions that pack panels of `width` lanes; the last one is the entry."""
-    return [_emit_copy(dtype, width), _emit_turn(dtype, width), _emit_chunk(dtype, width)]
+    """The functions that pack panels of `width` lanes: a panel, and a chunk of panels."""
+    return [
+        _emit_copy(dtype, width),
+        _emit_turn(dtype, width),
+        _emit_panel(dtype, width),
+        _emit_chunk(dtype, width),
+    ]
 
 
 def _emit_chunk(dtype: str, width: int) -> Helper:
@@ -58,7 +67,6 @@ def _emit_chunk(dtype: str, width: int) -> Helper:
     source = function.offset(field["source"], function.multiply(batch, field["source_batch"]))
     target = function.offset(field["target"], function.multiply(batch, field["target_batch"]))
     block_bytes = function.multiply(block, field["step"])
-    by_lane = compare(function, "eq", field["lane"], ITEM_BYTES[dtype])
     first = function.multiply(function["chunk"], field["grain"])
     last = function.minimum(function.add(first, field["grain"]), field["panels"])
     with function.loop(integer(0), function["blocks"]) as outer:
@@ -71,7 +79,9 @@ def _emit_chunk(dtype: str, width: int) -> Helper:
         with function.loop(first, last) as inner:
             done = function.multiply(inner.index, width)
             valid = function.minimum(function.subtract(field["lanes"], done), integer(width))
-            operands = (
+            call(
+                function,
+                pack_panel_name(dtype, width),
                 function.offset(source_block, function.multiply(done, field["lane"])),
                 function.offset(
                     target_block, function.multiply(inner.index, field["target_panel"])
@@ -81,10 +91,17 @@ def _emit_chunk(dtype: str, width: int) -> Helper:
                 field["step"],
                 valid,
             )
-            with when(function, by_lane):
-                call(function, f"{pack_name(dtype, width)}_copy", *operands)
-            with unless(function, by_lane):
-                call(function, f"{pack_name(dtype, width)}_turn", *operands)
+    return function
+
+
+def _emit_panel(dtype: str, width: int) -> Helper:
+    """Pack one panel over one K block, the way that its strides ask for."""
+    function = Helper(pack_panel_name(dtype, width), PANEL_PARAMS)
+    by_lane = compare(function, "eq", function["lane"], ITEM_BYTES[dtype])
+    with when(function, by_lane):
+        call(function, f"{pack_name(dtype, width)}_copy", *function.parameters)
+    with unless(function, by_lane):
+        call(function, f"{pack_name(dtype, width)}_turn", *function.parameters)
     return function
 
 

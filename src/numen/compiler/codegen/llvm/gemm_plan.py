@@ -28,11 +28,17 @@ Argument = int | tuple[str, int]
 SERIAL_FLOPS = 1 << 20
 """Up to this many operations are one chunk: waking threads would cost more than they gain."""
 
-CHUNK_FLOPS = 1 << 21
+CHUNK_FLOPS = 1 << 19
 """Least work of a chunk of a parallel product."""
 
-CHUNKS_PER_THREAD = 4
-"""Chunks wanted for each thread, so that one that comes late leaves its share to the others."""
+TOUCH_FLOPS = 16
+"""What it costs to fetch and pack an element of B, in operations."""
+
+CHUNKS_PER_THREAD = 8
+"""Most chunks for each thread; several, so that one that comes late leaves work to the others."""
+
+SLACK = 1.05
+"""A finer grid is taken if it is at most this much slower than the best one."""
 
 BLOCK_ROWS = 192
 """Rows of A in a chunk: with a K block of 256 they stay in a second-level cache of 512 KiB."""
@@ -46,8 +52,8 @@ IN_PLACE_BYTES = 32 << 10
 IN_PLACE_TILES = 2
 """B is read in place where it meets no more row tiles than this."""
 
-IN_PLACE_PANELS = 31
-"""A is read in place where it meets no more panels than this."""
+IN_PLACE_COLUMNS = 512
+"""A is read in place where it meets fewer columns than this."""
 
 CACHE_LINE = 64
 
@@ -124,30 +130,33 @@ class _Builder:
     fields: dict[str, Argument] = field(default_factory=lambda: dict.fromkeys(SLOTS, 0))
 
     def launches(self) -> list[Launch]:
-        shape = self.shape
+        batch = self.shape.batch
+        serial = self.threads == 1 or self.work <= SERIAL_FLOPS
+        blocks = self._cut(1 if serial else self.threads)
         self._fill_extents()
         self._read_a()
         self._read_b()
         packs = self._chunks("pack_a", self.tiles) + self._chunks("pack_b", self.panels)
-        if self.threads == 1 or shape.flops <= SERIAL_FLOPS:
-            return self._whole()
-        blocks = self._cut(self.threads)
-        args = tuple(self.fields.values())
-        launches = [Launch(function_name(self.dtype, "multiply"), args, blocks * shape.batch)]
-        if packs:
-            launches.insert(0, Launch(function_name(self.dtype, "pack"), args, packs * shape.batch))
-        return launches
+        if serial:
+            return [self._launch("whole", self._share_batch())]
+        launches = [self._launch("pack", packs * batch)] if packs else []
+        return [*launches, self._launch("multiply", blocks * batch)]
 
-    def _whole(self) -> list[Launch]:
-        """One function does a whole matrix; small matrices of a batch share a chunk."""
-        batch = self.shape.batch
-        self._cut(1)
-        grain = batch
-        if self.threads > 1 and self.shape.flops * batch > SERIAL_FLOPS:
-            grain = max(1, min(CHUNK_FLOPS // max(1, self.shape.flops), batch // self.threads))
+    def _launch(self, step: str, chunks: int) -> Launch:
+        return Launch(function_name(self.dtype, step), tuple(self.fields.values()), chunks)
+
+    def _share_batch(self) -> int:
+        """Cut a batch of matrices that are one chunk at most; gives the number of chunks."""
+        batch = grain = self.shape.batch
+        if self.threads > 1 and self.work * batch > SERIAL_FLOPS:
+            grain = max(1, min(CHUNK_FLOPS // self.work, batch // self.threads))
         self.fields.update(batch=batch, batch_grain=grain)
-        args = tuple(self.fields.values())
-        return [Launch(function_name(self.dtype, "whole"), args, -(-batch // grain))]
+        return -(-batch // grain)
+
+    @property
+    def work(self) -> int:
+        """Time of one matrix, in operations."""
+        return self.shape.flops + TOUCH_FLOPS * self.shape.n * (self.shape.k + 1)
 
     @property
     def item(self) -> int:
@@ -183,7 +192,7 @@ class _Builder:
         shape = self.shape
         batch, row, column = shape.a
         source = ("A", self.offsets[0])
-        if self.panels > IN_PLACE_PANELS and shape.m * shape.k * self.item > IN_PLACE_BYTES:
+        if shape.n >= IN_PLACE_COLUMNS and shape.m * shape.k * self.item > IN_PLACE_BYTES:
             size, matrix, target = self._pack("pack_a", source, (batch, row, column), shape.m)
             self.fields.update(a=target, a_batch=matrix, a_block=size * self.tiles, a_tile=size)
             self.fields.update(a_row=self.item, a_step=self.tile.rows * self.item)
@@ -201,6 +210,9 @@ class _Builder:
         batch, row, column = shape.b
         source = ("B", self.offsets[1])
         full, rest = divmod(shape.n, self.lanes)
+        if self._packs_b() and self.fields["row_chunks"] == 1:
+            self._read_local(source)
+            return
         if self._packs_b():
             size, matrix, (_, start) = self._pack("pack_b", source, (batch, column, row), shape.n)
             last = ("scratch", start + full * size)
@@ -212,6 +224,24 @@ class _Builder:
             fields.update(b=source, b_batch=batch, edge=last, edge_batch=batch)
             fields.update(edge_skip=self.lanes - rest)
         fields.update(b_block=block, b_panel=panel, b_step=step, edge_block=block, edge_step=step)
+
+    def _read_local(self, source: tuple[str, int]) -> None:
+        """Let every chunk pack the panels of B that it needs, one after the other in one place."""
+        batch, row, column = self.shape.b
+        size, step = self.lanes * self.block * self.item, self.lanes * self.item
+        chunks = self.fields["column_chunks"]
+        assert isinstance(chunks, int)
+        place = ("scratch", self._take(size * chunks * self.shape.batch))
+        self.fields.update(b=place, b_batch=size * chunks, b_local=size, b_step=step)
+        self.fields.update(edge=place, edge_step=step)
+        self.fields["pack_b.source"], self.fields["pack_b.source_batch"] = source, batch
+        self.fields["pack_b.lane"], self.fields["pack_b.step"] = column, row
+
+    def _take(self, size: int) -> int:
+        """Offset of `size` new bytes of scratch."""
+        start = self.scratch
+        self.scratch += -(-size // CACHE_LINE) * CACHE_LINE
+        return start
 
     def _packs_b(self) -> bool:
         shape = self.shape
@@ -232,8 +262,7 @@ class _Builder:
             width, panels = self.tile.rows, self.tiles
         panel = width * self.block * self.item
         matrix = panel * panels * k_blocks(self.shape.k)[0]
-        target = ("scratch", self.scratch)
-        self.scratch += -(-matrix * self.shape.batch // CACHE_LINE) * CACHE_LINE
+        target = ("scratch", self._take(matrix * self.shape.batch))
         values: dict[str, Argument] = {
             "source": source,
             "source_batch": strides[0],
@@ -259,15 +288,25 @@ class _Builder:
         return chunks
 
     def _cut(self, threads: int) -> int:
-        """Cut C into chunks; gives their number for one matrix."""
-        wanted = min(self.shape.flops // CHUNK_FLOPS, CHUNKS_PER_THREAD * threads)
+        """Cut C into chunks of equal work; gives their number for one matrix."""
+        least_rows = -(-self.tiles // (BLOCK_ROWS // self.tile.rows))
+        most = max(least_rows, min(self.work // CHUNK_FLOPS, CHUNKS_PER_THREAD * threads))
         if threads == 1:
-            wanted = 1
-        row_chunks = -(-self.tiles // (BLOCK_ROWS // self.tile.rows))
-        tile_grain = -(-self.tiles // row_chunks)
-        row_chunks = -(-self.tiles // tile_grain)
-        panel_grain = -(-self.panels // max(1, min(self.panels, -(-wanted // row_chunks))))
-        column_chunks = -(-self.panels // panel_grain)
+            most = least_rows
+        grids = []
+        for row_chunks in range(least_rows, min(self.tiles, least_rows + threads) + 1):
+            for column_chunks in range(1, min(self.panels, most // row_chunks) + 1):
+                tile_grain = -(-self.tiles // row_chunks)
+                panel_grain = -(-self.panels // column_chunks)
+                rows, columns = -(-self.tiles // tile_grain), -(-self.panels // panel_grain)
+                turns = -(-rows * columns * self.shape.batch // threads)
+                grids.append(
+                    (turns * tile_grain * panel_grain, rows, columns, tile_grain, panel_grain)
+                )
+        bound = SLACK * min(grid[0] for grid in grids)
+        good = [grid for grid in grids if grid[0] <= bound]
+        # As few cuts between rows as possible: B is packed once for all rows of a chunk.
+        _, rows, columns, tile_grain, panel_grain = min(good, key=lambda grid: (grid[1], -grid[2]))
         self.fields.update(tile_grain=tile_grain, panel_grain=panel_grain)
-        self.fields.update(row_chunks=row_chunks, column_chunks=column_chunks)
-        return row_chunks * column_chunks
+        self.fields.update(row_chunks=rows, column_chunks=columns)
+        return rows * columns

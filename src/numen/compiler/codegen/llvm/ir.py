@@ -1,8 +1,10 @@
-"""A small builder of LLVM IR text: typed values, basic blocks, structured loops with carried phis, choices.
+"""A small builder of LLVM IR text: typed values, basic blocks, structured loops with carried phis,
+choices.
 
-Used by every other file of this folder to write one function; `kernels.py` joins functions into a module. No pass
-runs over the text, so what is written here is what is compiled: SSA from the start, nothing in memory that could be
-in a register. Next: `scalar.py`, the scalar instructions on top of this.
+Used by every other file of this folder to write one function; `kernels.py` joins functions into a
+module. No pass runs over the text, so what is written here is what is compiled: SSA from the
+start, nothing in memory that could be in a register. Next: `scalar.py`, the scalar instructions on
+top of this.
 """
 
 from __future__ import annotations
@@ -29,12 +31,16 @@ _TYPES = {
     "float32": "float",
     "float64": "double",
 }
-"""The register type of a dtype; "ptr" is an address. A bool is one bit here and one byte in memory."""
+"""The register type of a dtype; "ptr" is an address. A bool is one bit here and one byte in
+memory.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An SSA value or a constant: its operand text, its dtype, and its lanes (width 1 is no vector)."""
+    """An SSA value or a constant: its operand text, its dtype, and its lanes (width 1 is no
+    vector).
+    """
 
     text: str
     dtype: str
@@ -104,7 +110,8 @@ def _to_float32(number: float) -> float:
 
 @dataclass
 class Loop:
-    """A loop being written: its index, the carried values at the top, and what the body leaves for the next turn.
+    """A loop being written: its index, the carried values at the top, and what the body leaves for
+    the next turn.
 
     `results` are the carried values after the loop, filled when it ends.
     """
@@ -116,7 +123,9 @@ class Loop:
 
 
 class Function:
-    """The text of one function in the making: a kernel `void name(ptr args, i64 chunk)`, or a helper of one."""
+    """The text of one function in the making: a kernel `void name(ptr args, i64 chunk)`, or a
+    helper of one.
+    """
 
     def __init__(self, name: str, parameters: Sequence[str] | None = None) -> None:
         self.name = name
@@ -136,7 +145,15 @@ class Function:
     def text(self) -> str:
         listed = ", ".join(parameter.typed for parameter in self.parameters)
         lines = [f"define {self._linkage}void @{self.name}({listed}) nounwind {{", "entry:"]
-        lines += [*self._allocas, "  br label %start", "start:", *self._lines, "  ret void", "}", ""]
+        lines += [
+            *self._allocas,
+            "  br label %start",
+            "start:",
+            *self._lines,
+            "  ret void",
+            "}",
+            "",
+        ]
         return "\n".join([*lines, *(helper.text() for helper in self.helpers.values())])
 
     def all_declarations(self) -> set[str]:
@@ -180,9 +197,7 @@ class Function:
         return self.value(dtype, width, f"call {kind} @{intrinsic}({listed})")
 
     def binary(self, instruction: str, left: Value, right: Value) -> Value:
-        return self.value(
-            left.dtype, left.width, f"{instruction} {left.typed}, {right.text}"
-        )
+        return self.value(left.dtype, left.width, f"{instruction} {left.typed}, {right.text}")
 
     def compare(self, predicate: str, left: Value, right: Value) -> Value:
         """`predicate` is LLVM's with its instruction: "icmp ult", "fcmp ogt"."""
@@ -300,7 +315,9 @@ class Function:
         return Value(name, "ptr")
 
     def opaque(self, value: Value) -> Value:
-        """The same value, hidden from the analysis of enclosing loops, whose cost grows with what it can see."""
+        """The same value, hidden from the analysis of enclosing loops, whose cost grows with what
+        it can see.
+        """
         if value.is_constant:
             return value
         return self.value(value.dtype, value.width, f"freeze {value.typed}")
@@ -326,7 +343,9 @@ class Function:
     def loop(
         self, low: Value, high: Value, step: int = 1, carried: Sequence[Value] = ()
     ) -> Iterator[Loop]:
-        """`for index in range(low, high, step)`; the body sets `next` to the carried values of the next turn."""
+        """`for index in range(low, high, step)`; the body sets `next` to the carried values of the
+        next turn.
+        """
         head, after = self._new_block("loop"), self._new_block("after")
         low, high = self.opaque(low), self.opaque(high)
         before = self._block

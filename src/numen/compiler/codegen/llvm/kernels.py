@@ -1,7 +1,8 @@
 """Nests to LLVM IR: one function for a kernel, a module for several.
 
-`emit_kernel` and `emit_module` are what the compiler calls; the text goes to `runtime/native.py`. The numerics are
-those of `codegen/python`, bit for bit. Next: `maps.py`, `rows.py`, `columns.py`, then `combine.py`.
+`emit_kernel` and `emit_module` are what the compiler calls; the text goes to `runtime/native.py`.
+The numerics are those of `codegen/python`, bit for bit. Next: `maps.py`, `rows.py`, `columns.py`,
+then `combine.py`.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ def emit_kernel(
 ) -> str:
     """A module with one kernel, `void name(ptr args, i64 chunk)`.
 
-    variant: "single" computes all of an output point in one unit. "partial" and "combine" are the two steps of a
-    reduction that is split over blocks: a unit of "partial" is one block of one point, and scratch holds
-    (number of reductions) * points * blocks items of 8 bytes; a unit of "combine" is a point.
+    variant: "single" computes all of an output point in one unit. "partial" and "combine" are the
+    two steps of a reduction that is split over blocks: a unit of "partial" is one block of one
+    point, and scratch holds (number of reductions) * points * blocks items of 8 bytes; a unit of
+    "combine" is a point.
     vector_width: lanes of the vectors (a power of two, at most 16), 0 or None to choose by dtype.
     """
     return emit_module([(nest, name, variant)], vector_width)
@@ -43,11 +45,6 @@ def emit_module(
         raise InternalError(f"emit_module: kernel names must differ, got {names}")
     declarations = sorted({line for function in functions for line in function.all_declarations()})
     return "\n".join([*(function.text() for function in functions), *declarations, ""])
-
-
-def needs_fma(ir: str) -> bool:
-    """Whether the text has an fma, which becomes a call of libm on a machine without the instruction."""
-    return "@llvm.fma." in ir
 
 
 def scratch_bytes(nest: Nest, points: int, blocks: int) -> int:

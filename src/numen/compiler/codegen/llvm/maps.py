@@ -6,12 +6,17 @@ Called by `kernels.py`. Next: `sweep.py` for the forms of the inner loop.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from numen.compiler.codegen.llvm.frame import Frame, points
+from numen.compiler.codegen.llvm.frame import Frame, lines, points
 from numen.compiler.codegen.llvm.ir import Function, Value, integer
 from numen.compiler.codegen.llvm.scope import Scope, Shape
-from numen.compiler.codegen.llvm.sweep import Stream, sweep
+from numen.compiler.codegen.llvm.streams import Stream
+from numen.compiler.codegen.llvm.sweep import sweep
 from numen.compiler.nest import Nest
+
+TILE_ROWS, TILE_COLUMNS = 16, 64
+"""A tile, where one buffer runs across the other: what it touches of either stays in cache."""
 
 
 def emit_map(function: Function, nest: Nest, width: int | None) -> None:
@@ -34,11 +39,45 @@ def emit_map(function: Function, nest: Nest, width: int | None) -> None:
     if nest.rank == 1:
         _row(top, inner, low, high, lanes)
         return
-    with points(function, low, high, frame.extents[:last]) as indices:
-        row = top.inner(dict(enumerate(indices)))
-        row.compute(shape.within(shape.epilogue, range(last)))
-        row.spread(inner, (store.value for store in nest.stores), lanes)
-        _row(row, inner, integer(0), extent, lanes)
+    rows = _Rows(top, inner, lanes)
+    if not _crosses(shape, inner):
+        with points(function, low, high, frame.extents[:last]) as indices:
+            rows.write(indices, integer(0), extent)
+        return
+    with (
+        lines(function, low, high, frame.extents[:last]) as (outer, first, past, _),
+        function.loop(first, past, TILE_ROWS) as down,
+        function.loop(integer(0), extent, TILE_COLUMNS) as right,
+    ):
+        row_end = function.minimum(function.add(down.index, TILE_ROWS), past)
+        column_end = function.minimum(function.add(right.index, TILE_COLUMNS), extent)
+        with function.loop(down.index, row_end) as row:
+            rows.write([*outer, row.index], right.index, column_end)
+
+
+def _crosses(shape: Shape, inner: Sequence[int]) -> bool:
+    """Whether a buffer's neighbours lie along the axis before the last: tiles then use each cache
+    line at once.
+    """
+    nest = shape.nest
+    used = (nest.buffers[b].strides for b in (*shape.loaded(inner), *nest.outputs))
+    return any(strides[-1] == "s" and strides[-2] == "1" for strides in used)
+
+
+@dataclass
+class _Rows:
+    """The loop body: a row, or the part of it in a tile."""
+
+    top: Scope
+    inner: list[int]
+    width: int
+
+    def write(self, indices: Sequence[Value], low: Value, high: Value) -> None:
+        shape = self.top.shape
+        row = self.top.inner(dict(enumerate(indices)))
+        row.compute(shape.within(shape.epilogue, range(shape.last)))
+        row.spread(self.inner, (store.value for store in shape.nest.stores), self.width)
+        _row(row, self.inner, low, high, self.width)
 
 
 def _single_item(scope: Scope) -> None:

@@ -1,8 +1,9 @@
-"""Reductions along the vectors: the 16 lanes of one output point are the lanes of a vector accumulator.
+"""Reductions along the vectors: the 16 lanes of one output point are the lanes of a vector
+accumulator.
 
-One output point (or, for "partial", one block of one point) after the other. Used where the reduced axis is the
-closest in memory, and where nothing better is known. Called by `kernels.py`. Next: `combine.py`, the second step
-of a reduction that is split over blocks.
+One output point (or, for "partial", one block of one point) after the other. Used where the
+reduced axis is the closest in memory, and where nothing better is known. Called by `kernels.py`.
+Next: `combine.py`, the second step of a reduction that is split over blocks.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from numen.compiler.codegen.llvm.folds import Fold, LaneArray, State, fold_lanes, shifted_iota
-from numen.compiler.codegen.llvm.frame import Frame, points
+from numen.compiler.codegen.llvm.frame import Frame, points, position
 from numen.compiler.codegen.llvm.ir import Function, Value, constant, integer
 from numen.compiler.codegen.llvm.maps import stream_along
 from numen.compiler.codegen.llvm.scope import Scope, Shape
-from numen.compiler.codegen.llvm.sweep import Stream, copy_in, load_whole
+from numen.compiler.codegen.llvm.streams import Stream, lane_mask, load_partial, load_whole
 from numen.compiler.nest import BLOCK, LANES, Nest
 
 
@@ -124,18 +125,8 @@ class _Group:
         ]
 
     def _partial_loads(self, index: Value, count: Value) -> list[Value]:
-        function = self.rows.function
-        arrays = [function.array(stream.dtype, LANES) for stream in self.streams]
-        copy_in(function, self.streams, arrays, index, count, LANES)
-        return [
-            function.load(
-                function.offset(array, integer(first), stream.dtype),
-                stream.dtype,
-                self.rows.width,
-            )
-            for first in self._firsts()
-            for stream, array in zip(self.streams, arrays, strict=True)
-        ]
+        rows = self.rows
+        return load_partial(rows.function, self.streams, index, count, rows.width, LANES)
 
     def _take(
         self,
@@ -163,10 +154,7 @@ class _Group:
     def _masked(self, fold: Fold, element: Value, first: int, count: Value) -> Value:
         """Lanes at and beyond `count` get the identity, which changes nothing."""
         function, width = self.rows.function, self.rows.width
-        short = "int64" if width == 8 else "int32"
-        limit = count if short == "int64" else function.convert("trunc", count, short)
-        lanes = shifted_iota(short, width, first)
-        taken = function.compare("icmp slt", lanes, function.splat(limit, width))
+        taken = lane_mask(function, count, first, width)
         return function.select(taken, element, constant(fold.identity, fold.dtype, width))
 
     def _position(self, fold: Fold, index: Value, first: int) -> Value:
@@ -216,7 +204,7 @@ def emit_rows(function: Function, nest: Nest, variant: str, width: int | None) -
             start = function.multiply(block, BLOCK)
             stop = function.minimum(function.add(start, BLOCK), extent)
             states = rows.partials(scope, start, stop)
-            unit = _unit(function, [block, *indices], outer)
+            unit = position(function, [block, *indices], [blocks, *outer])
             store_partials(frame, states, unit, total)
 
 
@@ -275,8 +263,8 @@ def _all_blocks(
 
 
 def _store_point(rows: Rows, scope: Scope, states: Sequence[State]) -> None:
-    for position, state in zip(rows.shape.reduces, states, strict=True):
-        scope.define(position, state[-1])
+    for number, state in zip(rows.shape.reduces, states, strict=True):
+        scope.define(number, state[-1])
     store_epilogue(scope)
 
 
@@ -290,18 +278,13 @@ def store_epilogue(scope: Scope) -> None:
 
 
 def store_partials(frame: Frame, states: Sequence[State], unit: Value, total: Value) -> None:
-    """Write a unit's partials: reduce r at item r * total + unit, items of 8 bytes; of argmax the position."""
+    """Write a unit's partials: reduce r at item r * total + unit, items of 8 bytes; of argmax the
+    position.
+    """
     function = frame.function
     for number, state in enumerate(states):
         item = function.add(function.multiply(total, number) if number else integer(0), unit)
         function.store(state[-1], frame.scratch_item(item))
-
-
-def _unit(function: Function, indices: Sequence[Value], extents: Sequence[Value]) -> Value:
-    unit = indices[0]
-    for index, extent in zip(indices[1:], extents, strict=True):
-        unit = function.add(function.multiply(unit, extent), index)
-    return unit
 
 
 def _arguments(nest: Nest, shape: Shape) -> list[int]:

@@ -1,8 +1,9 @@
 """The scalar instruction set in LLVM: one table from op name to the function that writes it.
 
-`write(function, op, dtype, operands)` serves scalars and vectors alike; the operands' width is the result's.
-Signedness comes from the dtype names. The rows are those of `numen.compiler.scalar.OPS` that compute; loads,
-constants, indices and reductions belong to `scope.py` and the loops. Next: `scope.py`.
+`write(function, op, dtype, operands)` serves scalars and vectors alike; the operands' width is the
+result's. Signedness comes from the dtype names. The rows are those of `numen.compiler.scalar.OPS`
+that compute; loads, constants, indices and reductions belong to `scope.py` and the loops. Next:
+`scope.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Which instruction is computed in which loop, and the values computed so far.
 
-`Shape` analyses a nest: the axes that each instruction varies along, and whether it stands after the reduction.
-`Scope` computes instructions level by level: what does not vary in a loop is computed before it, once, as a scalar,
-and is spread over the lanes there too. Called by the loops. Next: `sweep.py`.
+`Shape` analyses a nest: the axes that each instruction varies along, and whether it stands after
+the reduction. `Scope` computes instructions level by level: what does not vary in a loop is
+computed before it, once, as a scalar, and is spread over the lanes there too. Called by the loops.
+Next: `streams.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from numen.compiler.scalar import ITEMSIZE
 _FREE = ("const", "load", "scalar", "index", "reduce", "bitcast")
 
 HEAVY = 16
-"""From this many computing instructions on, a loop body is written once: partial vectors run the same code."""
+"""From this many computing instructions on, a loop body is written once: partial vectors run the
+same code.
+"""
 
 
 class Shape:
@@ -80,7 +83,9 @@ class Shape:
         return sum(self.nest.body[i].op not in _FREE for i in positions) >= HEAVY
 
     def width(self, positions: Iterable[int], others: Iterable[str] = ()) -> int:
-        """Lanes of the vectors that compute these instructions: 8 with an 8-byte item, 32 with only short ones."""
+        """Lanes of the vectors that compute these instructions: 8 with an 8-byte item, 32 with
+        only short ones.
+        """
         body = self.nest.body
         dtypes = {*others, *(body[i].dtype for i in positions)}
         dtypes.update(body[a].dtype for i in positions for a in body[i].args)
@@ -112,7 +117,9 @@ class Scope:
         self.values[position, value.width] = value
 
     def get(self, position: int, width: int) -> Value:
-        """The value of an instruction in so many lanes; constants come from nowhere, scalars are spread."""
+        """The value of an instruction in so many lanes; constants come from nowhere, scalars are
+        spread.
+        """
         instr = self.shape.nest.body[position]
         if instr.op == "const":
             return constant(_literal(instr.attr), instr.dtype, width)
@@ -122,7 +129,9 @@ class Scope:
         return self.values[position, width]
 
     def spread(self, users: Iterable[int], roots: Iterable[int], width: int) -> None:
-        """Put every scalar that `users` will read, and the known ones of `roots`, into all lanes, here."""
+        """Put every scalar that `users` will read, and the known ones of `roots`, into all lanes,
+        here.
+        """
         body = self.shape.nest.body
         for position in [*(a for i in users for a in body[i].args), *roots]:
             if (position, 1) in self.values:
@@ -131,7 +140,9 @@ class Scope:
     def compute(
         self, positions: Sequence[int], width: int = 1, loaded: Mapping[int, Value] | None = None
     ) -> None:
-        """Append the code of these instructions. Loads come from `loaded`, else from memory at `point`."""
+        """Append the code of these instructions. Loads come from `loaded`, else from memory at
+        `point`.
+        """
         for position in positions:
             instr = self.shape.nest.body[position]
             if instr.op == "const" or (position, width) in self.values:

@@ -1,31 +1,17 @@
 """A loop along one axis that loads items of some streams, computes, and stores items of others.
 
-`sweep` picks the form: whole vectors and then single items for a light body; for a heavy one, vectors only, the last
-one partial, so that the body's code exists once; single items where a light body has strided streams. Every element
-sees the same operations in each form. Called by `maps.py` and `columns.py`; `rows.py` uses the loads.
+`sweep` picks the form: whole vectors and then single items for a light body; for a heavy one,
+vectors only, the last one partial, so that the body's code exists once; single items where a light
+body has strided streams. Every element sees the same operations in each form. Called by `maps.py`
+and `columns.py`. Next: `streams.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-from numen.compiler.codegen.llvm.ir import Function, Value, constant, integer, memory_dtype
-
-
-@dataclass(frozen=True)
-class Stream:
-    """Items along an axis: where item 0 lies, their dtype, and the byte stride (None: neighbours)."""
-
-    pointer: Value
-    dtype: str
-    stride: Value | None = None
-
-    def address(self, function: Function, index: Value) -> Value:
-        if self.stride is None:
-            return function.offset(self.pointer, index, self.dtype)
-        return function.offset(self.pointer, function.multiply(index, self.stride))
-
+from numen.compiler.codegen.llvm.ir import Function, Value, integer
+from numen.compiler.codegen.llvm.streams import Stream, load_partial, load_whole, store_partial
 
 Body = Callable[[Value, int, Sequence[Value]], Sequence[Value]]
 """body(index of the first item, width, one value per input) -> one value per output."""
@@ -45,8 +31,10 @@ def sweep(
 ) -> None:
     """Run `body` over the items [low, high) of the streams.
 
-    All loads of a turn come before its stores, so an output may be the memory of an input item for item.
-    padded: the streams may be read and written up to the next multiple of the width; whole vectors then suffice.
+    All loads of a turn come before its stores, so an output may be the memory of an input item for
+    item.
+    padded: the streams may be read and written up to the next multiple of the width; whole vectors
+    then suffice.
     """
     strided = any(s.stride is not None for s in (*inputs, *outputs))
     if heavy:
@@ -56,7 +44,8 @@ def sweep(
     elif padded:
         _plain(function, low, high, width, inputs, outputs, body)
     else:
-        # A vector of 16 items is two or four instructions wide already; unrolling further gained nothing.
+        # A vector of 16 items is two or four instructions wide already; unrolling further gained
+        # nothing.
         covered = function.binary("and", function.subtract(high, low), integer(-width))
         middle = function.opaque(function.add(low, covered))
         _plain(function, low, middle, width, inputs, outputs, body)
@@ -87,23 +76,17 @@ def _whole_and_partial(
     body: Body,
     width: int,
 ) -> None:
-    arrays = [function.array(stream.dtype, width) for stream in (*inputs, *outputs)]
-    sources, targets = arrays[: len(inputs)], arrays[len(inputs) :]
     scattered = any(stream.stride is not None for stream in outputs)
     with function.loop(low, high, width) as loop:
         index = loop.index
         left = function.minimum(function.subtract(high, index), integer(width))
         whole = function.compare("icmp eq", left, integer(width))
-
-        def load_all() -> list[Value]:
-            return [load_whole(function, stream, index, width) for stream in inputs]
-
-        def load_some() -> list[Value]:
-            copy_in(function, inputs, sources, index, left, width)
-            return [
-                function.load(array, stream.dtype, width)
-                for stream, array in zip(inputs, sources, strict=True)
-            ]
+        loaded = function.choose(
+            whole,
+            lambda: [load_whole(function, stream, index, width) for stream in inputs],
+            lambda: load_partial(function, inputs, index, left, width, width),
+        )
+        results = list(body(index, width, loaded))
 
         def store_all() -> list[Value]:
             for stream, result in zip(outputs, results, strict=True):
@@ -111,54 +94,10 @@ def _whole_and_partial(
             return []
 
         def store_some() -> list[Value]:
-            for result, array in zip(results, targets, strict=True):
-                function.store(result, array)
-            with function.loop(integer(0), left) as items:
-                for stream, array in zip(outputs, targets, strict=True):
-                    kind = memory_dtype(stream.dtype)
-                    item = function.load(function.offset(array, items.index, kind), kind)
-                    place = function.add(index, items.index)
-                    function.store(item, stream.address(function, place))
+            store_partial(function, outputs, results, index, left)
             return []
 
-        loaded = function.choose(whole, load_all, load_some)
-        results = list(body(index, width, loaded))
         if scattered:
             store_some()
         else:
             function.choose(whole, store_all, store_some)
-
-
-def load_whole(function: Function, stream: Stream, index: Value, width: int) -> Value:
-    """`width` items from `index` on; strided ones are gathered one by one."""
-    address = stream.address(function, index)
-    if stream.stride is None or width == 1:
-        return function.load(address, stream.dtype, width)
-    kind = memory_dtype(stream.dtype)
-    gathered = Value("poison", kind, width)
-    for lane in range(width):
-        gathered = function.insert(gathered, function.load(address, kind), lane)
-        if lane + 1 < width:
-            address = function.offset(address, stream.stride)
-    if stream.dtype == "bool":
-        return function.compare("icmp ne", gathered, constant(0, kind, width))
-    return gathered
-
-
-def copy_in(
-    function: Function,
-    streams: Sequence[Stream],
-    arrays: Sequence[Value],
-    index: Value,
-    count: Value,
-    capacity: int,
-) -> None:
-    """Copy `count` items from `index` on into arrays of `capacity` items; the rest becomes zero."""
-    for stream, array in zip(streams, arrays, strict=True):
-        function.store(constant(0, memory_dtype(stream.dtype), capacity), array)
-    with function.loop(integer(0), count) as items:
-        for stream, array in zip(streams, arrays, strict=True):
-            kind = memory_dtype(stream.dtype)
-            place = function.add(index, items.index)
-            item = function.load(stream.address(function, place), kind)
-            function.store(item, function.offset(array, items.index, kind))

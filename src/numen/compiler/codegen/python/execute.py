@@ -64,7 +64,7 @@ def _operands(
     for i, (buffer, array) in enumerate(zip(nest.buffers, arrays, strict=True)):
         classes = buffer.strides
         first = tuple(slice(0, 1) if c == "0" else slice(None) for c in classes)
-        array = array[first] if array.ndim == nest.rank else array
+        array = array[(*first, ...)] if array.ndim == nest.rank else array
         wanted = tuple(1 if c == "0" else n for c, n in zip(classes, extents, strict=True))
         fits = array.ndim == nest.rank and all(
             have in (1, want) for have, want in zip(array.shape, wanted, strict=True)

@@ -25,7 +25,7 @@ MOST = 256
 def k_block(k: int) -> int:
     """Elements of K in a block, the last one aside: K in equal parts, rounded up to full lanes."""
     blocks = max(1, -(-k // MOST))
-    part = -(-k // blocks)
+    part = max(1, -(-k // blocks))
     return -(-part // LANES) * LANES
 
 

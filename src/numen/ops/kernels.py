@@ -1,0 +1,194 @@
+"""Eager ops on compiled kernels: `Primitive.compute` asks here for large arrays.
+
+`run` takes a row, raw arguments and params, and gives NumPy's dtype, shape and memory order, or
+None where no kernel has the op's exact meaning: then NumPy computes. A call becomes a graph of one
+op with explicit casts, compiled once per (dtypes, shapes, strides). Next: `compiler/program.py`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numen.compiler import lower
+from numen.compiler.program import compile_graph
+from numen.dispatch import primitive
+from numen.dispatch.primitive import Primitive
+from numen.errors import CompileError, DTypeError, ShapeError
+from numen.graph.graph import Graph, Value
+from numen.graph.types import TensorType
+from numen.ops.dtypes import Kind, kind_of, resolve_kinds
+
+Call = Callable[..., list[Any]]
+Key = tuple[Any, ...]
+
+REDUCTIONS = ("sum", "mean", "max", "min", "argmax")
+OPS = frozenset({*lower.ELEMENTWISE, *REDUCTIONS, "matmul"})
+"""Rows that compute; views, copies and index arrays are NumPy's moves."""
+
+KEEPS_0D = ("where", "cast")
+"""Rows whose 0-d results NumPy returns as arrays, not as scalars."""
+
+MOST_PROGRAMS = 1024
+
+_programs: OrderedDict[Key, Call | None] = OrderedDict()
+_lock = threading.Lock()
+
+
+def run(prim: Primitive, raw: Sequence[Any], params: dict[str, Any]) -> Any:
+    """Compute a row's result with a kernel.
+
+    Parameters
+    ----------
+    prim : Primitive
+        The row.
+    raw : sequence
+        ndarrays, NumPy scalars and Python scalars.
+    params : dict
+        The row's parameters.
+
+    Returns
+    -------
+    ndarray, NumPy scalar or None
+        None where there is no kernel, and where NumPy would raise.
+    """
+    name = prim.name
+    if name not in OPS:
+        return None
+    parts: list[Any] = []
+    given: list[Any] = []
+    for a in raw:
+        if isinstance(a, np.generic):
+            a = np.asarray(a)
+        if isinstance(a, np.ndarray):
+            if not (a.size and a.dtype.isnative and a.flags.aligned):
+                return None
+            parts.append((a.dtype, a.shape, a.strides))
+        elif type(a) in (int, float, bool):
+            # the exponent of a power decides on its kernel; other scalars are arguments
+            parts.append((type(a), repr(a)) if name == "power" else type(a))
+            if type(a) is int and not -(1 << 63) <= a < 1 << 63:
+                return None
+        else:
+            return None
+        given.append(a)
+    key = (name, tuple(parts), tuple(params.items()))
+    with _lock:
+        found = key in _programs
+        if found:
+            _programs.move_to_end(key)
+            call = _programs[key]
+    if not found:
+        call = _compile(prim, given, params)
+        with _lock:
+            _programs[key] = call
+            if len(_programs) > MOST_PROGRAMS:
+                _programs.popitem(last=False)
+    if call is None or not _scalars_fit(prim, given):
+        return None
+    (result,) = call(*given)
+    return result if result.ndim or name in KEEPS_0D else result[()]
+
+
+def _scalars_fit(prim: Primitive, given: Sequence[Any]) -> bool:
+    """Whether Python ints are in range of the integer dtype they are computed in."""
+    if int not in map(type, given):
+        return True
+    dtypes, _ = resolve_kinds(prim, tuple([kind_of(a) for a in given]))
+    for a, dtype in zip(given, dtypes, strict=True):
+        if type(a) is int and dtype.kind in "iu":
+            info = np.iinfo(dtype)
+            if not info.min <= a <= info.max:
+                return False
+    return True
+
+
+def _compile(prim: Primitive, given: Sequence[Any], params: dict[str, Any]) -> Call | None:
+    """The program of a call like this one; None where there is no kernel."""
+    kinds = tuple([kind_of(a) for a in given])
+    try:
+        dtypes = _dtypes(prim, kinds, given, params)
+        if dtypes is None:
+            return None
+        graph = Graph()
+        args = [_argument(graph, a, d) for a, d in zip(given, dtypes, strict=True)]
+        if prim.name == "power":  # a constant exponent; the call passes it all the same
+            args[1] = graph.const(given[1], dtypes[1])
+        graph.outputs.append(graph.op(prim.name, args, params))
+        return compile_graph(graph, orders=[_order(graph.outputs[0], given, params)]).call
+    except (TypeError, DTypeError, ShapeError, CompileError):
+        return None  # NumPy computes it, or raises its own error
+
+
+def _dtypes(
+    prim: Primitive, kinds: tuple[Kind, ...], given: Sequence[Any], params: dict[str, Any]
+) -> tuple[np.dtype[Any], ...] | None:
+    """The dtypes a kernel computes in; None where the op or a cast has no kernel."""
+    name = op = prim.name
+    dtypes, out = resolve_kinds(prim, kinds)
+    options: dict[str, Any] = {}
+    if name in ("sum", "mean"):
+        op = "sum"
+        out = _total(name, out)
+        dtypes = (out,)
+    elif name == "argmax":
+        out = np.dtype(np.int64)
+    elif name == "cast":
+        out = params["dtype"]
+    elif name == "power":
+        if not isinstance(given[1], (int, float)):
+            return None
+        options["exponent"] = given[1]
+    if not lower.has_kernel(op, [d.name for d in dtypes], out.name, options):
+        return None
+    for kind, dtype in zip(kinds, dtypes, strict=True):
+        cast = isinstance(kind, np.dtype) and kind != dtype
+        if cast and not lower.has_kernel("cast", [np.dtype(kind).name], dtype.name, {}):
+            return None
+    return dtypes
+
+
+def _total(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """What NumPy adds up in: integers in 64 bits, for a mean in float64."""
+    if dtype.kind not in "biu":
+        return dtype
+    if name == "mean":
+        return np.dtype(np.float64)
+    return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
+
+
+SCALARS: dict[type, np.dtype[Any]] = {
+    int: np.dtype(np.int64),
+    float: np.dtype(np.float64),
+    bool: np.dtype(np.bool_),
+}
+
+
+def _argument(graph: Graph, a: Any, dtype: np.dtype[Any]) -> Value:
+    """A graph input for an argument, cast to `dtype`."""
+    if isinstance(a, np.ndarray):
+        value = graph.input(TensorType(a.dtype, a.shape), strides=a.strides)
+    else:
+        value = graph.input(TensorType(SCALARS[type(a)], ()), kind="scalar")
+    return value if value.dtype == dtype else graph.op("cast", (value,), {"dtype": dtype})
+
+
+def _order(out: Value, given: Sequence[Any], params: dict[str, Any]) -> Any:
+    """The memory order NumPy gives the result: that of the first operand with all its axes."""
+    rank = len(out.shape)
+    if out.op == "matmul" or rank < 2:
+        return "C"
+    axis = params.get("axis", ())
+    dropped = () if params.get("keepdims") or not isinstance(axis, tuple) else axis
+    for a in given:
+        if isinstance(a, np.ndarray) and a.ndim - len(dropped) == rank:
+            strides = [abs(s) for i, s in enumerate(a.strides) if i not in dropped]
+            return tuple(sorted(range(rank), key=lambda i: -strides[i]))
+    return "C"
+
+
+primitive.run_kernel = run

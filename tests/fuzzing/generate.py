@@ -1,0 +1,194 @@
+"""Random programs as Python source, over the ops that exist.
+
+A program is the text of a function `f(nm, a, w, s)`: `a` a list of input arrays, `w` a leaf parameter, `s` a state
+object. Statements are tried on real arrays as they are added, so a program runs without errors.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import numen as nm
+
+EXTENTS = (0, 1, 2, 3, 4, 5, 7, 16, 17, 33)
+DTYPES = ("float32", "float32", "float64", "float64", "int32", "int64", "bool", "uint8")
+
+
+class State:
+    """The object a program stores arrays and numbers into."""
+
+
+@dataclass
+class Program:
+    """A program's text and what it needs: seeds reproduce the inputs."""
+
+    seed: int
+    source: str
+    inputs: list[np.ndarray[Any, Any]]
+    weight: np.ndarray[Any, Any]
+
+    def arguments(self) -> tuple[list[Any], Any, State]:
+        """Fresh arguments, equal each time."""
+        w = nm.array(self.weight.copy(), requires_grad=True)
+        state = State()
+        state.h = nm.array(np.zeros(3))
+        state.n = 0
+        return [nm.array(x.copy()) for x in self.inputs], w, state
+
+    def function(self) -> Any:
+        """The function `f(a, w, s)`."""
+        scope: dict[str, Any] = {"nm": nm}
+        exec(compile(self.source, f"<program {self.seed}>", "exec"), scope)
+        return scope["f"]
+
+
+def random_array(rng: np.random.Generator, pick: random.Random) -> np.ndarray[Any, Any]:
+    """An input array: some dtype, rank 0 to 3, some layout."""
+    dtype = np.dtype(pick.choice(DTYPES))
+    rank = pick.choice((0, 1, 1, 2, 2, 2, 3))
+    shape = tuple(pick.choice(EXTENTS) for _ in range(rank))
+    if dtype.kind == "f":
+        data = rng.standard_normal(shape).astype(dtype)
+        if pick.random() < 0.15 and data.size:
+            data.flat[pick.randrange(data.size)] = pick.choice((np.nan, np.inf, -np.inf, -0.0))
+    elif dtype.kind == "b":
+        data = rng.random(shape) < 0.5
+    else:
+        data = rng.integers(0 if dtype.kind == "u" else -20, 20, shape).astype(dtype)
+    return np.asarray(data)
+
+
+def _axis(pick: random.Random, rank: int) -> str:
+    if not rank or pick.random() < 0.3:
+        return "None"
+    if rank > 1 and pick.random() < 0.25:
+        return str(tuple(sorted(pick.sample(range(rank), 2))))
+    return str(pick.randrange(-rank, rank))
+
+
+def _slice(pick: random.Random) -> str:
+    return pick.choice(("1:", ":-1", "::2", "::-1", "1:3", "0", "-1", "None", "...", ":"))
+
+
+def _index(pick: random.Random, rank: int) -> str:
+    count = pick.randint(1, max(1, rank))
+    entries = [_slice(pick) for _ in range(count)]
+    if entries.count("...") > 1:
+        entries = ["..."] + [e for e in entries if e != "..."]
+    return ", ".join(entries)
+
+
+def _statement(pick: random.Random, names: dict[str, Any], fresh: str) -> str:
+    x = pick.choice(list(names))
+    y = pick.choice(list(names))
+    c = pick.choice(("2", "0.5", "-1", "3", "1.25", "True", "0"))
+    rank = names[x].ndim
+    kind = pick.randrange(22)
+    if kind < 4:
+        return f"{fresh} = {x} {pick.choice('+-*/')} {y}"
+    if kind < 6:
+        left, right = pick.choice(((x, c), (c, x)))
+        return f"{fresh} = {left} {pick.choice('+-*/')} {right}"
+    if kind == 6:
+        return f"{fresh} = nm.{pick.choice(('exp', 'tanh', 'relu', 'sqrt', 'absolute', 'negative', 'log'))}({x})"
+    if kind == 7:
+        return f"{fresh} = nm.tanh({x}) * 0.5"
+    if kind == 8:
+        return f"{fresh} = nm.where({x} {pick.choice(('<', '>=', '==', '!='))} {y}, {x}, {y})"
+    if kind == 9:
+        return f"{fresh} = nm.{pick.choice(('maximum', 'minimum'))}({x}, {pick.choice((y, c))})"
+    if kind < 12:
+        keep = pick.choice((", keepdims=True", ""))
+        return f"{fresh} = {x}.{pick.choice(('sum', 'mean', 'max', 'min'))}(axis={_axis(pick, rank)}{keep})"
+    if kind == 12:
+        axis = pick.choice(("None", str(pick.randrange(rank)) if rank else "None"))
+        return f"{fresh} = {x}.argmax(axis={axis})"
+    if kind == 13:
+        return f"{fresh} = {pick.choice((f'{x} @ {y}', f'{x}.T @ {y}', f'{x} @ {y}.T', f'{x} @ {x}.T'))}"
+    if kind == 14:
+        return f"{fresh} = {pick.choice((f'{x}.reshape(-1)', f'{x}.T', f'{x}.T.reshape(-1)', f'{x}[None]', f'{x}.copy()'))}"
+    if kind == 15:
+        return f"{fresh} = {x}[{_index(pick, rank)}]"
+    if kind == 16:
+        return f"{x}[{_index(pick, rank)}] = {pick.choice((y, c))}"
+    if kind == 17:
+        return f"{x}[{_index(pick, rank)}] {pick.choice('+-*')}= {pick.choice((y, c))}"
+    if kind == 18:
+        return f"{x} {pick.choice('+-*')}= {pick.choice((y, c))}"
+    if kind == 19:
+        return f"{fresh} = {x}.astype('{pick.choice(DTYPES)}')"
+    if kind == 20:
+        return f"{fresh} = nm.concatenate([{x}, {y}], axis={pick.choice(('0', '-1', 'None'))})"
+    return f"{fresh} = nm.take({x}, nm.array([0, -1, 0]), axis={pick.choice(('0', '-1', 'None'))})"
+
+
+def generate(seed: int, length: int = 14) -> Program:
+    """Write the program of a seed."""
+    pick = random.Random(seed)
+    rng = np.random.default_rng(seed)
+    inputs = [random_array(rng, pick) for _ in range(pick.randint(1, 3))]
+    shape = tuple(pick.choice((1, 2, 3, 5)) for _ in range(pick.choice((1, 2, 2))))
+    weight = rng.standard_normal(shape).astype(pick.choice(("float32", "float64")))
+    header = [f"a{i} = a[{i}]" for i in range(len(inputs))]
+    lines: list[str] = []
+    program = Program(seed, "", inputs, weight)
+    arguments, w, state = program.arguments()
+    names: dict[str, Any] = {f"a{i}": x for i, x in enumerate(arguments)}
+    names["p"] = w * 1.0
+    names["h"] = state.h
+    scope: dict[str, Any] = {"nm": nm, "w": w, "s": state, "a": arguments}
+    scope.update(names)
+    attempts = 0
+    with np.errstate(all="ignore"):
+        while len(lines) < length and attempts < length * 6:
+            attempts += 1
+            fresh = f"v{attempts}"
+            line = _statement(pick, names, fresh)
+            before = {k: v.detach().numpy().copy() for k, v in names.items()}
+            try:
+                exec(line, scope)
+            except Exception:
+                for k, v in before.items():
+                    if scope[k]._d.flags.writeable:
+                        scope[k]._d[...] = v
+                continue
+            value = scope.get(fresh)
+            if value is not None and value.size > 4096:
+                del scope[fresh]
+                continue
+            lines.append(line)
+            if value is not None:
+                names[fresh] = value
+    body = list(lines)
+    if pick.random() < 0.4 and names:
+        x = pick.choice(list(names))
+        at = pick.randint(0, len(body))
+        if x in ("p", "h") or x.startswith("a"):
+            op = pick.choice(("<", ">="))
+            body.insert(at, f"t = p * 2.0 if nm.sum({x}) {op} {pick.choice(('0', '1.5'))} else p * 3.0")
+        else:
+            body.append(f"t = p * 2.0 if nm.sum({x}) > 0.25 else p - 1.0")
+    else:
+        body.append("t = p * 2.0")
+    if pick.random() < 0.5:
+        body.append("s.h = (p.detach() * 1.0).reshape(-1)[:1].astype('float64') + s.h")
+    if pick.random() < 0.4:
+        body.append("s.n += 1")
+    floats = [k for k, v in names.items() if v.dtype.kind == "f" and k not in ("h",)]
+    if pick.random() < 0.6 and floats:
+        terms = " + ".join(f"nm.tanh({pick.choice(floats)}.astype('float64')).sum()" for _ in range(2))
+        body += [f"loss = {terms} + (t * t).sum()", "w.grad = None", "loss.backward()"]
+        if pick.random() < 0.5:
+            body += ["with nm.no_grad():", "    w -= 0.1 * w.grad"]
+        outputs = ["w.grad", "loss.item()"]
+    else:
+        outputs = ["(t.detach() * 1)"]
+    outputs += [f"{k}.detach()" for k in names if k != "h"]
+    text = ["def f(a, w, s):", *[f"    {line}" for line in header], "    p = w * 1.0", "    h = s.h"]
+    text += [f"    {line}" for line in body]
+    text.append(f"    return [{', '.join(outputs)}]")
+    return Program(seed, "\n".join(text) + "\n", inputs, weight)
