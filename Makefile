@@ -29,7 +29,7 @@ test: $(VENV)/.dev
 	$(PY) -m pytest -n 2 $(ARGS)
 
 fuzz: $(VENV)/.dev
-	$(PY) -m tests.fuzz $(ARGS)
+	$(PY) -m tests.fuzzing $(ARGS)
 
 lint: $(VENV)/.dev
 	$(PY) -m ruff check .

@@ -127,6 +127,18 @@ def test_a_constant_fills_an_array():
     check(Kernel(nest), (3, 21))
 
 
+@pytest.mark.parametrize("crossing", [("1", "s"), ("s", "s")])
+def test_buffers_that_run_across_each_other(crossing):
+    b = Body()
+    total = b.add(b.load(0, "float32"), b.load(1, "float32"))
+    buffers = (Buffer("float32", ("s", "1")), Buffer("float32", crossing))
+    nest = Nest(2, False, (*buffers, buffers[0]), (), b.instrs, (Store(2, total.position),))
+    kernel = Kernel(nest)
+    for extents in ((70, 150), (16, 64), (1, 65), (35, 1)):
+        for grain in (None, 7):
+            check(kernel, extents, grain=grain)
+
+
 def test_rows_need_no_order_of_their_chunks():
     draw = random.Random(5)
     nest = random_map(draw, 3, ["float32", "int64"], 6)

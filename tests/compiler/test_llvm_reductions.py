@@ -99,7 +99,7 @@ def test_work_before_and_after(kind, strides):
 
 @pytest.mark.parametrize("x_strides", [("s", "s", "1"), ("s", "1", "s")])
 def test_several_reductions_with_broadcast_operands(x_strides):
-    """max, sum and argmax of x * scale + shift, and values that need no reduction, in one kernel."""
+    """max, sum and argmax of x * scale + shift, and values that need none, in one kernel."""
     b = Body()
     x, scale, shift = (b.load(number, "float32") for number in range(3))
     step = b.cast(b.scalar(0, "float64"), "float32")

@@ -43,29 +43,19 @@ def nests(draw):
             continue
         result = {"bool": "bool", "same": args[-1].dtype}.get(OPS[op].result)
         dtype = result or draw(st.sampled_from(DTYPES))
-        if fault(op, [a.dtype for a in args], dtype, attr) is None:
-            trial = b.emit(op, args, dtype, attr)
-            nest = Nest(rank, reduced, tuple(buffers), scalars, b.instrs, ())
-            if _phases_hold(nest):
-                values.append(trial)
-            else:
-                b._instrs.pop()
-                b._known = {k: v for k, v in b._known.items() if v != trial}
-    nest = Nest(rank, reduced, tuple(buffers), scalars, b.instrs, ())
-    where = phases(nest)
+        if fault(op, [a.dtype for a in args], dtype, attr) is not None:
+            continue
+        body = (*b.instrs, Instr(op, tuple(a.position for a in args), dtype, attr))
+        if _phases_hold(Nest(rank, reduced, tuple(buffers), scalars, body, ())):
+            values.append(b.emit(op, args, dtype, attr))
+    values.append(b.const(1, "int8"))  # may be stored anywhere
+    where = phases(Nest(rank, reduced, tuple(buffers), scalars, b.instrs, ()))
     stored = [v for v in values if where[v.position] != "inside"]
-    chosen = draw(st.lists(st.sampled_from(stored), min_size=1, max_size=2)) if stored else []
+    classes = ("1",) * (rank - 1) + ("0" if reduced else "1",) if rank else ()
     stores = []
-    for value in chosen:
-        classes = ("1",) * rank
-        classes = (*classes[:-1], "0") if reduced else classes
+    for value in draw(st.lists(st.sampled_from(stored), min_size=1, max_size=2)):
         stores.append(Store(len(buffers), value.position))
         buffers.append(Buffer(value.dtype, classes))
-    if not stores:
-        stores.append(Store(len(buffers), len(b.instrs)))
-        buffers.append(Buffer("int8", ("0",) * rank))
-        b.const(1, "int8")
-        stores[0] = Store(len(buffers) - 1, b.const(1, "int8").position)
     return Nest(rank, reduced, tuple(buffers), scalars, b.instrs, tuple(stores))
 
 

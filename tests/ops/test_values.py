@@ -118,6 +118,15 @@ def test_relu_keeps_the_dtype_and_nan():
     assert np.isnan(table["relu"](Array(np.array([np.nan, -1.0])))._d[0])
 
 
+def test_casts_and_copies_of_scalars_are_scalars():
+    scalar = table["sum"](Array(np.ones(3)), axis=(0,), keepdims=False)
+    assert scalar._v is SCALAR
+    for result in (table["cast"](scalar, dtype=np.dtype(np.float32)), table["copy"](scalar)):
+        assert result._v is SCALAR
+        assert not result._d.flags.writeable
+    assert table["copy"](Array(np.array(1.0)))._v is not SCALAR
+
+
 def test_views_share_memory_with_their_base():
     x = Array(np.arange(6.0).reshape(2, 3))
     for name, params in [

@@ -249,6 +249,8 @@ class _Writer:
         elif argument.storage is None:
             text = self.inputs[self.graph.inputs.index(value)]
         else:
+            if argument.storage not in self.names:  # no step writes an empty array
+                self._allocate(argument.storage, f"t{len(self.names)}")
             text = self.names[argument.storage]
         for move in argument.moves:
             view = self._constant("view", VIEW_FUNCTIONS[move.op])

@@ -96,7 +96,7 @@ def backward(
                     cotangents[parent] = c
                     heappush(heap, (parent.stamp, id(parent), parent))
             if not (retain_graph or create_graph):
-                node.args = None  # type: ignore[assignment]
+                node.args = None
                 node.out = None
                 node.parents = ()
     return [] if wrt is None else [found.get(node) for node in wrt]

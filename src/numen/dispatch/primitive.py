@@ -222,7 +222,15 @@ def elementwise(name: str, impl: Rule, *partials: Rule | bool | None, **fields: 
     return row
 
 
-def linear(name: str, impl: Rule, transpose: Rule, batch: Rule, **fields: Any) -> Primitive:
+def linear(
+    name: str,
+    impl: Rule,
+    transpose: Rule,
+    batch: Rule,
+    *,
+    kind: type[Primitive] = Primitive,
+    **fields: Any,
+) -> Primitive:
     """Make the row of an op that is linear in its first argument.
 
     transpose(g, a, **params) -> cotangent of `a`, of which only shape and dtype are known;
@@ -238,7 +246,7 @@ def linear(name: str, impl: Rule, transpose: Rule, batch: Rule, **fields: Any) -
     def batched(size: int, args: Sequence[Any], axes: Sequence[bool], /, **params: Any) -> Any:
         return batch(size, args[0], **params)
 
-    row = Primitive(name, impl, vjp=vjp, jvp=jvp, batch=batched, **fields)
+    row = kind(name, impl, vjp=vjp, jvp=jvp, batch=batched, **fields)
     return row
 
 

@@ -391,10 +391,8 @@ class Array(ArrayCore):
     def __deepcopy__(self, memo: dict[int, Any]) -> Array:
         if self._n is not None and type(self._n) is not Leaf:
             raise GradientError("deepcopy: only leaves can be copied with their gradient state. Hint: detach()")
-        result = type(self)(_copy.deepcopy(self._d), None, SCALAR if self._v is SCALAR else None)
-        if type(self._n) is Leaf:
-            result.requires_grad_()
-        memo[id(self)] = result
+        data = _copy.deepcopy(self._d, memo)
+        result = memo[id(self)] = _rebuild(type(self), data, self._n is not None, self._v is SCALAR)
         return result
 
     def __reduce__(self) -> Any:
@@ -634,7 +632,8 @@ class Array(ArrayCore):
 
 
 def _rebuild(cls: type[Array], data: Any, requires_grad: bool, scalar: bool) -> Array:
-    array = cls(core.freeze_scalar(data) if scalar else data, None, SCALAR if scalar else None)
+    array = cls.__new__(cls)
+    ArrayCore.__init__(array, core.freeze_scalar(data) if scalar else data, None, SCALAR if scalar else None)
     return array.requires_grad_() if requires_grad else array
 
 

@@ -132,8 +132,9 @@ def _shifted(x: Any, dim: int, op: str) -> Any:
 def cross_entropy(
     logits: Any,
     labels: Any,
-    ignore_index: int = -100,
+    *,
     reduction: str = "mean",
+    ignore_index: int = -100,
     label_smoothing: float = 0.0,
 ) -> Any:
     """Cross-entropy between softmax(logits) and class labels.
@@ -144,10 +145,10 @@ def cross_entropy(
         Unnormalised scores, floating.
     labels : array_like of int, shape (N,)
         Classes, 0 <= label < C, or `ignore_index`.
-    ignore_index : int
-        Label of rows that count for nothing: loss 0, gradient 0.
     reduction : {"mean", "sum", "none"}
         "mean" is over the rows not ignored, 0 where there are none.
+    ignore_index : int
+        Label of rows that count for nothing: loss 0, gradient 0.
     label_smoothing : float
         Weight of the uniform distribution in the target.
 

@@ -64,11 +64,17 @@ subtract = elementwise(
     errors=_subtract_errors,
 )
 
+
+def _multiply_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
+    return g * b if needs[0] else None, g * a if needs[1] else None
+
+
 multiply = elementwise(
     "multiply",
     np.multiply,
     lambda b: b,
     lambda a: a,
+    vjp=_multiply_vjp,
     ufunc=np.multiply,
     samples=pairs,
     errors=_unequal_shapes,

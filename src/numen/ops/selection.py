@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from numen.dispatch.core import SCALAR, ArrayCore
 from numen.dispatch.primitive import Primitive, align, broadcast_to, linear
 from numen.ops.common import zeros
 from numen.ops.samples import DType, Inputs, Rng, draw, singles
@@ -67,6 +68,15 @@ where = Primitive(
 )
 
 
+class _OfScalars(Primitive):
+    """A row whose result is a scalar where its argument is one, as np.float64's astype and copy."""
+
+    def finish(self, args: tuple[Any, ...], params: dict[str, Any], data: Any) -> Any:
+        if isinstance(args[0], ArrayCore) and args[0]._v is SCALAR:
+            data = data[()]
+        return super().finish(args, params, data)
+
+
 # cast
 
 
@@ -94,7 +104,13 @@ def _cast_errors() -> Errors:
 
 
 cast = linear(
-    "cast", _cast, _cast_transpose, _cast_batch, samples=_cast_samples, errors=_cast_errors
+    "cast",
+    _cast,
+    _cast_transpose,
+    _cast_batch,
+    kind=_OfScalars,
+    samples=_cast_samples,
+    errors=_cast_errors,
 )
 
 
@@ -113,6 +129,6 @@ def _copy_batch(size: int, a: Any) -> Any:
     return copy(a)
 
 
-copy = linear("copy", _copy, _copy_transpose, _copy_batch, samples=singles)
+copy = linear("copy", _copy, _copy_transpose, _copy_batch, kind=_OfScalars, samples=singles)
 
 ROWS = (where, cast, copy)

@@ -9,34 +9,27 @@ keeps its 16 lanes of accumulators in first-level cache; row i of a block is mer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from numen.compiler.codegen.llvm import scalar
 from numen.compiler.codegen.llvm.folds import Fold, State
 from numen.compiler.codegen.llvm.frame import Frame, lines
-from numen.compiler.codegen.llvm.ir import Function, Value, constant, integer
+from numen.compiler.codegen.llvm.ir import Function, Value, integer
 from numen.compiler.codegen.llvm.maps import stream_along
 from numen.compiler.codegen.llvm.rows import absolute_position, block_count, folds_of
 from numen.compiler.codegen.llvm.scope import Scope, Shape
 from numen.compiler.codegen.llvm.streams import Stream
+from numen.compiler.codegen.llvm.strips import (
+    Accumulators,
+    accumulators_of,
+    over_strip,
+    strip_columns,
+)
 from numen.compiler.codegen.llvm.sweep import sweep
 from numen.compiler.nest import BLOCK, LANES, Nest
-from numen.compiler.scalar import ITEMSIZE
-
-STRIP_BYTES = 4096
-"""Bytes of one lane of a strip. 16 of them fit second-level caches; shorter rows would leave
-memory idle.
-"""
-
-STRIP_MULTIPLE = 32
-
-LANE_GAP = 32
-"""Columns left unused after each lane, so that the lanes of a column do not share a set of the
-cache.
-"""
 
 PREFETCHED_ROWS = 8
+"""How many rows ahead memory is asked for."""
 
 
 def suits_columns(nest: Nest) -> bool:
@@ -50,109 +43,6 @@ def suits_columns(nest: Nest) -> bool:
     along = [b.strides[-2] for b in operands]
     big = [b.strides[-2] == "1" and b.strides[-1] == "s" for b in operands]
     return any(big) and "s" not in along
-
-
-class Accumulators:
-    """Lanes of states for every column of a strip, in memory: one array for each part of the
-    state.
-    """
-
-    def __init__(
-        self, fold: Fold, dtypes: Sequence[str], columns: int, arrays: Sequence[Value]
-    ) -> None:
-        self.fold = fold
-        self.dtypes = tuple(dtypes)
-        self.columns = columns
-        self.arrays = list(arrays)
-
-    def lane(self, function: Function, lane: Value) -> list[Stream]:
-        start = function.multiply(lane, self.columns + LANE_GAP)
-        return [
-            Stream(function.opaque(function.offset(array, start, dtype)), dtype)
-            for array, dtype in zip(self.arrays, self.dtypes, strict=True)
-        ]
-
-    def clear(self, function: Function, lanes: Value, count: Value, empty: Value) -> None:
-        """Set the first `lanes` lanes to the identity, or to +0 for the sum of nothing."""
-        self._invoke(function, "clear", self._write_clear, [lanes, count, empty])
-
-    def fold_lanes(self, function: Function, lanes: Value, count: Value) -> None:
-        """Merge the first `lanes` lanes by halves into lane 0; the others hold identities and
-        change nothing.
-        """
-        self._invoke(function, "fold", self._write_fold, [lanes, count])
-
-    def _invoke(
-        self,
-        function: Function,
-        role: str,
-        write: Callable[[Function, Accumulators, list[Value]], None],
-        arguments: Sequence[Value],
-    ) -> None:
-        name = ".".join([role, self.fold.kind, *self.dtypes])
-
-        def write_helper(helper: Function, parameters: list[Value]) -> None:
-            arrays, rest = parameters[: len(self.arrays)], parameters[len(self.arrays) :]
-            write(helper, Accumulators(self.fold, self.dtypes, self.columns, arrays), rest)
-
-        function.invoke(name, [*self.arrays, *arguments], write_helper)
-
-    @staticmethod
-    def _write_clear(function: Function, own: Accumulators, arguments: list[Value]) -> None:
-        lanes, count, empty = arguments
-        fold, width = own.fold, strip_width(own.dtypes)
-        value = constant(fold.identity, fold.dtype, width)
-        if fold.kind == "sum":
-            plus_zero = constant(0, fold.dtype, width)
-            value = function.select(function.splat(empty, width), plus_zero, value)
-        with function.loop(integer(0), lanes) as loop:
-            state = [value]
-            if fold.has_position:
-                position = scalar.write(function, "cast", own.dtypes[1], [loop.index])
-                state.append(function.splat(position, width))
-            over_strip(function, count, [], own.lane(function, loop.index), lambda _: state)
-
-    @staticmethod
-    def _write_fold(function: Function, own: Accumulators, arguments: list[Value]) -> None:
-        lanes, count = arguments
-        parts = len(own.arrays)
-        with function.loop(integer(0), integer(LANES.bit_length() - 1)) as level:
-            half = function.binary("lshr", integer(LANES // 2), level.index)
-            present = function.minimum(lanes, function.add(half, half))
-            with function.loop(integer(0), function.subtract(present, half)) as loop:
-                into = own.lane(function, loop.index)
-                other = own.lane(function, function.add(loop.index, half))
-                over_strip(
-                    function,
-                    count,
-                    [*into, *other],
-                    into,
-                    lambda loaded: own.fold.merge(function, loaded[:parts], loaded[parts:]),
-                )
-
-
-def strip_width(dtypes: Sequence[str]) -> int:
-    return 8 if max(ITEMSIZE[dtype] for dtype in dtypes) == 8 else LANES
-
-
-def over_strip(
-    function: Function,
-    count: Value,
-    inputs: Sequence[Stream],
-    outputs: Sequence[Stream],
-    step: Callable[[list[Value]], list[Value]],
-) -> None:
-    """A sweep over a strip's own arrays, which have room for whole vectors."""
-    sweep(
-        function,
-        integer(0),
-        count,
-        inputs,
-        outputs,
-        lambda index, width, loaded: step(list(loaded)),
-        width=strip_width([stream.dtype for stream in (*inputs, *outputs)]),
-        padded=True,
-    )
 
 
 @dataclass
@@ -281,7 +171,8 @@ class Columns:
 
         def clear() -> list[Value]:
             for accumulators in self.second:
-                accumulators.clear(function, lanes, count, Value("false", "bool"))
+                used = integer(1) if accumulators.fold.has_position else lanes
+                accumulators.clear(function, used, count, Value("false", "bool"))
             return []
 
         def fold() -> list[Value]:
@@ -363,7 +254,7 @@ def emit_columns(function: Function, nest: Nest, variant: str, width: int | None
     """Write the "single" or the "partial" kernel."""
     frame = Frame(function, nest)
     low, high = frame.chunk()
-    columns = _columns(function, nest, frame, width)
+    columns = _columns(function, nest, frame, variant, width)
     shape = columns.shape
     extent = frame.extents[-1]
     top = Scope(shape, frame, {})
@@ -388,7 +279,9 @@ def emit_columns(function: Function, nest: Nest, variant: str, width: int | None
                 columns.store_partials(function.add(begin, strip), total, start, count)
 
 
-def _columns(function: Function, nest: Nest, frame: Frame, width: int | None) -> Columns:
+def _columns(
+    function: Function, nest: Nest, frame: Frame, variant: str, width: int | None
+) -> Columns:
     shape = Shape(nest)
     folds = folds_of(nest, shape)
     column = shape.last - 1
@@ -396,16 +289,11 @@ def _columns(function: Function, nest: Nest, frame: Frame, width: int | None) ->
     inner = shape.beyond(shape.inside, known)
     dtypes = [dtype for fold in folds for dtype in fold.block_dtypes]
     lanes = width or min(shape.width(inner, dtypes), LANES)
-    bytes_per_column = sum(ITEMSIZE[dtype] for dtype in dtypes)
-    room = STRIP_BYTES // bytes_per_column // STRIP_MULTIPLE * STRIP_MULTIPLE
-    size = max(room, STRIP_MULTIPLE)
-    first = [_accumulators(function, fold, fold.block_dtypes, size) for fold in folds]
-    second = [_accumulators(function, fold, fold.partial_dtypes, size) for fold in folds]
+    size = strip_columns(dtypes)
+    first = [accumulators_of(function, fold, fold.block_dtypes, size, LANES) for fold in folds]
+    second: list[Accumulators] = []
+    if variant == "single":
+        for fold in folds:
+            count = 1 if fold.has_position else LANES
+            second.append(accumulators_of(function, fold, fold.partial_dtypes, size, count))
     return Columns(function, nest, shape, frame, folds, inner, lanes, first, second)
-
-
-def _accumulators(
-    function: Function, fold: Fold, dtypes: Sequence[str], columns: int
-) -> Accumulators:
-    arrays = [function.array(dtype, LANES * (columns + LANE_GAP)) for dtype in dtypes]
-    return Accumulators(fold, dtypes, columns, arrays)

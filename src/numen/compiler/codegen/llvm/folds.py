@@ -139,7 +139,7 @@ def shifted_iota(dtype: str, width: int, first: int) -> Value:
 
 
 def fold_lanes(function: Function, fold: Fold, lanes: Sequence[State]) -> State:
-    """Merge 16 lanes, given as vectors in order, by halves: l[j] op= l[j + 8], then + 4, + 2, + 1."""
+    """Merge 16 lanes, vectors in order, by halves: l[j] op= l[j + 8], then + 4, + 2, + 1."""
     groups = list(lanes)
     while len(groups) > 1:
         half = len(groups) // 2

@@ -63,7 +63,7 @@ class Frame:
         return self._strides.get((buffer, axis))
 
     def address(self, buffer: int, point: Mapping[int, Value]) -> Value:
-        """Where a buffer's item lies at these indices of some axes, and at index 0 of the others."""
+        """Where a buffer's item lies at these indices of some axes and index 0 of the others."""
         function = self.function
         address = self.pointers[buffer]
         operand = self.nest.buffers[buffer]

@@ -367,8 +367,8 @@ class Function:
         firsts = [low, *carried]
         nexts = [index, *loop.next]
         self._lines[place] = "\n".join(
-            f"  {name} = phi {first.type} [ {first.text}, %{before} ], [ {following.text}, %{last} ]"
-            for name, first, following in zip(names, firsts, nexts, strict=True)
+            f"  {name} = phi {a.type} [ {a.text}, %{before} ], [ {b.text}, %{last} ]"
+            for name, a, b in zip(names, firsts, nexts, strict=True)
         )
         self._enter(after)
         for first, following in zip(carried, loop.next, strict=True):

@@ -209,7 +209,7 @@ def emit_rows(function: Function, nest: Nest, variant: str, width: int | None) -
 
 
 def _at(rows: Rows, top: Scope, indices: Sequence[Value]) -> Scope:
-    """A scope at an output point, with everything known that does not vary along the reduced axis."""
+    """A scope at an output point, with all that does not vary along the reduced axis."""
     shape = rows.shape
     scope = top.inner(dict(enumerate(indices)))
     scope.compute(shape.within([*shape.inside, *shape.epilogue], range(shape.last)))

@@ -52,6 +52,7 @@ class Shape:
         """Instructions that the stores need, down to the reductions."""
 
     def behind(self, roots: Iterable[int], through_reduce: bool) -> list[int]:
+        """All that `roots` need, in body order; reductions end the search unless told otherwise."""
         wanted: set[int] = set()
         pending = list(roots)
         while pending:
@@ -80,6 +81,7 @@ class Shape:
         return sorted({_number(body[i].attr) for i in positions if body[i].op == "load"})
 
     def heavy(self, positions: Iterable[int]) -> bool:
+        """Whether a loop body of these instructions is worth having only once."""
         return sum(self.nest.body[i].op not in _FREE for i in positions) >= HEAVY
 
     def width(self, positions: Iterable[int], others: Iterable[str] = ()) -> int:

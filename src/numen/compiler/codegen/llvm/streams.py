@@ -17,7 +17,7 @@ from numen.compiler.scalar import ITEMSIZE
 
 @dataclass(frozen=True)
 class Stream:
-    """Items along an axis: where item 0 lies, their dtype, and the byte stride (None: neighbours)."""
+    """Items along an axis: where item 0 lies, the dtype, the byte stride (None: neighbours)."""
 
     pointer: Value
     dtype: str

@@ -1,0 +1,183 @@
+"""Optimizer: parameter groups, state and their storage; the base of `sgd.py` and `adam.py`.
+
+State is made when parameters are added and afterwards only written in place, so nothing in Python changes from step
+to step and a traced training step compiles. Options are Python numbers in `param_groups`, read at each step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from numen.dispatch import modes, views
+from numen.dispatch.core import ArrayCore
+from numen.errors import describe
+from numen.namespace import zeros
+from numen.namespace.convert import as_array
+from numen.tracing.snapshot import follow
+
+
+class Optimizer:
+    """What all optimisers share.
+
+    Parameters
+    ----------
+    params : iterable of Array, or of dict
+        Leaves to update; or groups, each a dict with "params" and its own options.
+    defaults : dict
+        Options of groups that do not name them.
+
+    Attributes
+    ----------
+    param_groups : list of dict
+        "params" and options, as in PyTorch; change an option (the learning rate) at any time.
+    state : dict
+        By position of the parameter, over all groups: its arrays by name.
+
+    Raises
+    ------
+    TypeError
+        If a parameter is no Array.
+    ValueError
+        If there are none, one is given twice, or one was computed by an op.
+    """
+
+    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        self.defaults = defaults
+        self.param_groups: list[dict[str, Any]] = []
+        self.state: dict[int, dict[str, Any]] = {}
+        given = [params] if isinstance(params, ArrayCore) else list(params)
+        if not given:
+            raise ValueError(f"{type(self).__name__}: got an empty parameter list")
+        if not isinstance(given[0], dict):
+            given = [{"params": given}]
+        for group in given:
+            self.add_param_group(group)
+
+    def add_param_group(self, group: dict[str, Any]) -> None:
+        """Add parameters with their own options."""
+        name = type(self).__name__
+        params = group["params"]
+        params = [params] if isinstance(params, ArrayCore) else list(params)
+        known = {id(p) for other in self.param_groups for p in other["params"]}
+        for p in params:
+            if not isinstance(p, ArrayCore):
+                raise TypeError(f"{name}: expected Arrays to optimise, got {describe(p)}")
+            if not p.is_leaf:  # type: ignore[attr-defined]
+                raise ValueError(f"{name}: can't optimise what an op computed; got {describe(p)}. Hint: detach()")
+            if id(p) in known:
+                raise ValueError(f"{name}: a parameter appears more than once; got {describe(p)}")
+            known.add(id(p))
+        complete = {"params": params, **self.defaults, **{k: v for k, v in group.items() if k != "params"}}
+        self._check(complete)
+        self.param_groups.append(complete)
+        for p in params:
+            self.state[len(self.state)] = self._new_state(p, complete)
+
+    def _check(self, group: dict[str, Any]) -> None:
+        """Refuse options that make no sense."""
+        for option in ("lr", "weight_decay", "momentum", "eps"):
+            if group.get(option, 0.0) < 0.0:
+                raise ValueError(f"{type(self).__name__}: {option} must not be negative, got {group[option]}")
+
+    def _new_state(self, p: Any, group: dict[str, Any]) -> dict[str, Any]:
+        """The arrays kept for a parameter."""
+        raise NotImplementedError
+
+    def step(self) -> None:
+        """Update the parameters that have a gradient, in place."""
+        raise NotImplementedError
+
+    @property
+    def lr(self) -> float:
+        """The learning rate of the first group; setting it sets that of all groups."""
+        return self.param_groups[0]["lr"]  # type: ignore[no-any-return]
+
+    @lr.setter
+    def lr(self, value: float) -> None:
+        for group in self.param_groups:
+            group["lr"] = value
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the parameters' gradients, or with `set_to_none=False` fill them with zeros."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                if set_to_none:
+                    p.grad = None
+                elif p.grad is not None:
+                    p.grad.fill(0)
+
+    # ------------------------------------------------------------------------------------------ storage
+    def state_dict(self) -> dict[str, Any]:
+        """State and options in PyTorch's form: {"state": by position, "param_groups": with positions}.
+
+        The arrays are copies: they keep the values of this moment.
+        """
+        groups, at = [], 0
+        for group in self.param_groups:
+            positions = list(range(at, at + len(group["params"])))
+            at += len(positions)
+            groups.append({**{k: v for k, v in group.items() if k != "params"}, "params": positions})
+        state = {
+            i: {name: as_array(np.array(value._d)) for name, value in arrays.items()}
+            for i, arrays in self.state.items()
+            if arrays
+        }
+        return {"state": state, "param_groups": groups}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Take over what `state_dict` gave, so that training goes on bit for bit; nothing is written unless it fits.
+
+        Raises
+        ------
+        ValueError
+            If groups, parameter counts, names or shapes differ.
+        """
+        name = type(self).__name__
+        groups = state_dict["param_groups"]
+        have = [len(g["params"]) for g in self.param_groups]
+        if [len(g["params"]) for g in groups] != have:
+            raise ValueError(
+                f"{name}.load_state_dict: expected groups of {have} parameters, got {[len(g['params']) for g in groups]}"
+            )
+        saved = state_dict["state"]
+        positions = [i for g in groups for i in g["params"]]
+        writes = []
+        for (i, arrays), position in zip(self.state.items(), positions, strict=True):
+            given = self._restored(saved.get(position, saved.get(str(position), {})), i)
+            for key, array in arrays.items():
+                if key not in given:
+                    raise ValueError(f"{name}.load_state_dict: parameter {position} has no {key!r}")
+                value = as_array(given[key])
+                if value.shape != array.shape:
+                    raise ValueError(
+                        f"{name}.load_state_dict: {key!r} of parameter {position}: "
+                        f"expected shape {array.shape}, got {describe(value)}"
+                    )
+                writes.append((array, value))
+        for group, other in zip(self.param_groups, groups, strict=True):
+            group.update({k: v for k, v in other.items() if k != "params"})
+        with modes.no_grad():
+            for array, value in writes:
+                views.write(array, value, "load_state_dict", casting="unsafe")
+
+    def _restored(self, saved: Mapping[str, Any], position: int) -> Mapping[str, Any]:
+        """Saved arrays of one parameter, completed where another library stores less."""
+        return saved
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} ("]
+        for i, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {i}")
+            lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
+        return "\n".join([*lines, ")"])
+
+
+def zeros_for(p: Any) -> Any:
+    """Zeros of a parameter's shape, in its dtype or float32 for smaller floats."""
+    return zeros(p.shape, p.dtype if p.dtype.itemsize >= 4 else np.float32)
+
+
+follow(Optimizer)
