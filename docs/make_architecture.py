@@ -32,7 +32,7 @@ ROWS, COLUMNS = 3, 4
 
 
 def f(x: Any, w: Any) -> Any:
-    return nm.sqrt(x * w + 0.5).sum()
+    return nm.sqrt(x * w + 0.5).mean(axis=1)
 
 
 def arguments() -> tuple[Any, Any]:
@@ -57,7 +57,8 @@ def row() -> Iterator[str]:
     yield ">>> numen.ops.table['sqrt']"
     for name in ("name", "impl", "exact", "view", "saves_for", "saves_out"):
         yield f"{name:<10} {getattr(sqrt, name)!r}"
-    yield f"{'vjp of 1':<10} {sqrt.vjp((True,), np.float32(1), np.float32(3), None)[0]!r}   where o is 3"
+    (slope,) = sqrt.vjp((True,), np.float32(1), np.float32(3), None)
+    yield f"{'vjp':<10} of 1, where o is 3: {slope!r}"
 
 
 def nodes() -> Iterator[str]:
@@ -70,8 +71,8 @@ def nodes() -> Iterator[str]:
         yield f"{'  ' * depth}{name} {node.dtype} {tuple(node.shape)}"
         parents = [parent for parent in getattr(node, "parents", ()) if parent is not None]
         node, depth = (parents[0] if parents else None), depth + 1
-    y.backward()
-    yield ">>> y.backward(); w.grad"
+    y.backward(nm.ones(ROWS, dtype=np.float32))
+    yield f">>> y.backward(nm.ones({ROWS}, dtype=np.float32)); w.grad"
     yield repr(w.grad)
 
 
@@ -124,7 +125,7 @@ def python() -> Iterator[str]:
     loop, kernel = nest_of()
     x, w = (array.detach().numpy() for array in arguments())
     flat = x.reshape(kernel.extents), np.broadcast_to(w, x.shape).reshape(kernel.extents)
-    out = np.zeros((1,) * loop.rank, np.float32)
+    out = np.zeros((*kernel.extents[:-1], 1), np.float32)
     scalars = [scalar.value for scalar in kernel.scalars]
     operands = {"x": flat[0], "w": flat[1]}
     order = [operands["w"] if 0 in strides else operands["x"] for strides in kernel.strides[:2]]
@@ -134,11 +135,17 @@ def python() -> Iterator[str]:
 
 
 def llvm() -> Iterator[str]:
-    yield excerpt(emit_kernel(nest_of()[0], "kernel"), 60)
+    text = emit_kernel(nest_of()[0], "kernel")
+    blocks = re.split(r"\n(?=\w+:\n)", text.split("\n}")[0])
+    loop = next(block for block in blocks if "@llvm.sqrt.v16f32" in block)
+    fold = next(block for block in blocks if "= extractelement <2 x float>" in block)
+    yield f"; the loop and the fold, 2 of {len(blocks)} blocks"
+    yield loop
+    yield fold
 
 
 def cuda() -> Iterator[str]:
-    yield excerpt(emit_cuda(nest_of()[0], "kernel").source, 60)
+    yield emit_cuda(nest_of()[0], "kernel").source
 
 
 def run() -> Iterator[str]:
@@ -156,14 +163,6 @@ def run() -> Iterator[str]:
     yield f"kernels built for the batch of 50 after that of {ROWS}: {built}"
 
 
-def excerpt(text: str, lines: int) -> str:
-    """The first lines of a text, and how many more there are."""
-    all_lines = text.strip().splitlines()
-    if len(all_lines) <= lines:
-        return "\n".join(all_lines)
-    return "\n".join([*all_lines[:lines], f"... and {len(all_lines) - lines} lines more"])
-
-
 BOXES: tuple[Callable[[], Iterator[str]], ...] = (
     *(call, row, nodes, explain, graph, passes),
     *(nest, python, llvm, cuda, run),
@@ -172,10 +171,10 @@ BOXES: tuple[Callable[[], Iterator[str]], ...] = (
 
 def render() -> str:
     """The page with every box printed anew."""
-    made = {box.__name__: "\n".join(part.rstrip() for part in box()) for box in BOXES}
+    made = {box.__name__: "\n".join(part.rstrip(" ") for part in box()) for box in BOXES}
 
     def fill(match: re.Match[str]) -> str:
-        return f"{match[1]}```\n{made[match[2]]}\n```\n{match[3]}"
+        return f"{match[1]}```\n{made[match[2]].rstrip()}\n```\n{match[3]}"
 
     return BOX.sub(fill, PAGE.read_text())
 

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import os
 import pkgutil
 import subprocess
 import sys
@@ -24,12 +25,29 @@ ERRORS = {
     *("NumenError", "ShapeError", "DTypeError", "IndexRangeError", "GradientError"),
     *("LeafWriteError", "CompileError", "CacheError", "FormatError", "TraceError", "InternalError"),
 }
-NUMPY = set()
+NUMPY = {
+    *("Array", "array", "asarray", "arange", "linspace", "eye", "zeros", "ones", "empty", "full"),
+    *("zeros_like", "ones_like", "empty_like", "full_like"),
+    *("add", "subtract", "multiply", "divide", "true_divide", "negative", "power", "pow"),
+    *("exp", "log", "tanh", "sqrt", "absolute", "abs", "relu", "maximum", "minimum", "where"),
+    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "array_equal"),
+    *("sum", "mean", "max", "min", "amax", "amin", "argmax", "matmul", "dot"),
+    *("reshape", "transpose", "swapaxes", "ravel", "squeeze", "expand_dims", "broadcast_to"),
+    *("concatenate", "stack", "take", "scatter_add", "result_type"),
+    *("bool", "bool_", "int8", "int16", "int32", "int64", "intp", "int_"),
+    *("uint8", "uint16", "uint32", "uint64", "uintp", "uint"),
+    *("float16", "float32", "float64", "single", "double", "complex64", "complex128", "bfloat16"),
+    *("float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz"),
+    *("float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
+    *("dtype", "finfo", "iinfo", "newaxis", "e", "euler_gamma", "inf", "nan", "pi"),
+}
 
 
 def fresh(code):
     """Run code in a new interpreter and give what it printed."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    env = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
     return done.stdout.split()
 
 
@@ -59,7 +77,8 @@ def test_every_module_says_what_it_is_for(name):
 def test_public_functions_have_docstrings():
     for name in nm.__all__:
         value = getattr(nm, name)
-        if inspect.isfunction(value) or inspect.isclass(value):
+        ours = getattr(value, "__module__", "").startswith("numen")
+        if ours and (inspect.isfunction(value) or inspect.isclass(value)):
             assert value.__doc__, name
 
 

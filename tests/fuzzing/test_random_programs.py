@@ -8,6 +8,7 @@ from tests.fuzzing.check import check
 from tests.fuzzing.generate import generate
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("first", range(0, 300, 20))
 def test_programs_agree_every_way(first: int) -> None:
     compiled = 0

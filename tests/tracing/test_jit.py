@@ -401,6 +401,19 @@ def test_an_item_that_is_only_returned_is_no_query():
     assert nm.explain(f).compiled == 1 and not nm.explain(f).reasons
 
 
+def test_an_item_that_feeds_an_op_is_an_input_not_a_key():
+    def f(x):
+        scale = x.sum().item() * 0.5 + 1
+        return x * scale, scale
+
+    g = nm.jit(f)
+    for i in range(9):
+        x = nm.full(3, float(i))
+        got, want = g(x), f(x)
+        assert bits(got[0], want[0]) and got[1] == want[1] and type(got[1]) is float
+    assert nm.explain(g).compiled == 1 and not nm.explain(g).reasons
+
+
 # ------------------------------------------------------------------------------------------------ writes and views
 
 
@@ -590,3 +603,19 @@ def test_results_hold_no_recording():
     del y
     gc.collect()
     assert ref() is None
+
+
+def test_a_call_that_raises_has_changed_nothing_before_python_runs_again():
+    total = nm.zeros(3)
+
+    def f(x, i):
+        total[...] = total + 1
+        return x[i] + total.sum()
+
+    g = nm.jit(f)
+    x = nm.arange(4.0)
+    for _ in range(4):
+        g(x, nm.array([0, 3]))
+    with pytest.raises(IndexError):
+        g(x, nm.array([0, 9]))
+    assert total.tolist() == [5.0, 5.0, 5.0]  # as eager leaves it: written once, then raised

@@ -7,6 +7,7 @@ Next: `dispatch/core.py` for the slots, `ops/` for what the operators compute.
 from __future__ import annotations
 
 import copy as _copy
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -53,6 +54,21 @@ def _operator(name: str, raw: Op | None = None) -> Op:
 
 def _reflected(name: str) -> Op:
     return _accepting(fast.reflected(table[name]))
+
+
+def _equality(name: str, plain: Op) -> Op:
+    """== or !=, which compare with anything: what is no number differs from every element."""
+    method = _operator(name)
+
+    def equality(a: Any, b: Any) -> Any:
+        result = method(a, b)
+        if result is NotImplemented:
+            a._leaves(f"{name} with a {type(b).__name__}")
+            result = plain(a._d, b)
+            return core.wrap(result) if isinstance(result, (np.ndarray, np.generic)) else result
+        return result
+
+    return equality
 
 
 def _in_place(name: str) -> Op:
@@ -339,6 +355,14 @@ class Array(ArrayCore):
             return int(modes.state.recorder.query(self, "index"))
         return int(self._d)
 
+    def __round__(self, ndigits: int | None = None) -> Any:
+        """Python's round of what NumPy has as a scalar: an int, or with `ndigits` a scalar Array."""
+        if self._v is not SCALAR:
+            raise TypeError(f"round: expected a scalar, got {describe(self)}")
+        self._leaves("round()")
+        value = round(self._d[()], ndigits)
+        return core.wrap(value) if isinstance(value, np.generic) else value
+
     def __len__(self) -> int:
         if not self._d.ndim:
             raise TypeError("len() of unsized object: a 0-d array has no length")
@@ -422,26 +446,31 @@ class Array(ArrayCore):
         return self._masked(parsed.key)
 
     def _masked(self, key: Any) -> Any:
+        """Elements that an index with boolean masks picks: the masks become index arrays."""
         self._leaves("boolean mask")
         positions: list[Any] = []
+        axis = 0
         for e in key if type(key) is tuple else (key,):
-            raw = np.asarray(core.unwrap(e)) if isinstance(e, (ArrayCore, np.ndarray, list, bool, np.bool_)) else None
-            if raw is not None and raw.dtype == np.bool_:
-                if raw.ndim == 0:
-                    positions.extend([None, np.zeros(int(raw), np.intp)])
-                    continue
-                at = sum(p is not None and p is not Ellipsis for p in positions)
-                if not any(p is Ellipsis for p in positions):
-                    have = self._d.shape[at : at + raw.ndim]
-                    if have != raw.shape:
-                        raise IndexError(
-                            f"boolean index did not match indexed array: mask of shape {raw.shape} "
-                            f"against axes of sizes {have}"
-                        )
-                positions.extend(raw.nonzero())
-            else:
+            entry = np.asarray(core.unwrap(e)) if isinstance(e, (*indexing.ARRAY_LIKE, bool, np.bool_)) else e
+            if not isinstance(entry, np.ndarray) or entry.dtype != np.bool_:
                 positions.append(e)
+                axis = -1 if e is Ellipsis or axis < 0 else axis + (e is not None)
+                continue
+            if not entry.ndim:  # adds an axis instead of picking along one
+                return self.reshape(-1)[core.ARRAY(self._positions(key))]
+            have = self._d.shape[axis : axis + entry.ndim]
+            if axis >= 0 and have != entry.shape:
+                raise IndexError(
+                    f"boolean index did not match indexed array: mask of shape {entry.shape} "
+                    f"against axes of sizes {have}"
+                )
+            axis = axis + entry.ndim if axis >= 0 else axis
+            positions.extend(entry.nonzero())
         return self[tuple(positions)]
+
+    def _positions(self, key: Any) -> Any:
+        """Positions in the flattened array of the elements that an index picks."""
+        return np.arange(self._d.size).reshape(self._d.shape)[_raw_key(key)]
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if self._v is SCALAR:
@@ -460,21 +489,22 @@ class Array(ArrayCore):
             return
         if type(parsed) is indexing.Masked:
             self._leaves("boolean mask")
-            raw_key = _raw_key(parsed.key)
             if self._n is None and not (isinstance(value, ArrayCore) and value._n is not None):
                 views.check_writable(self, "setitem")
                 views.keep_saved_result(self)
-                self._d[raw_key] = core.unwrap(operand(value))
+                self._d[_raw_key(parsed.key)] = core.unwrap(operand(value))
                 views.wrote(self, None)
                 return
-            mask_index = np.broadcast_to(np.arange(self._d.size).reshape(self._d.shape), self._d.shape)[raw_key]
-            rows = np.unravel_index(mask_index, self._d.shape)
+            rows = np.unravel_index(self._positions(parsed.key), self._d.shape)
             arrays, spec = tuple(rows), tuple(range(len(rows)))
         else:
             arrays, spec = parsed.arrays, parsed.spec
         views.check_writable(self, "setitem")
         new = table["scatter_set"](_current(self), operand(value), *[as_array(a) for a in arrays], spec=spec)
         views.write(self, new, "setitem", casting="unsafe")
+
+    def __delitem__(self, key: Any) -> None:
+        raise ValueError("cannot delete array elements")
 
     # -------------------------------------------------------------------------------------------- operators
     __add__ = _operator("add")
@@ -494,8 +524,8 @@ class Array(ArrayCore):
     __ipow__ = _in_place("power")
     __matmul__ = _operator("matmul", _dot_small)
     __rmatmul__ = _reflected("matmul")
-    __eq__ = _operator("equal")  # type: ignore[assignment]
-    __ne__ = _operator("not_equal")  # type: ignore[assignment]
+    __eq__ = _equality("equal", operator.eq)  # type: ignore[assignment]
+    __ne__ = _equality("not_equal", operator.ne)  # type: ignore[assignment]
     __lt__ = _operator("less")
     __le__ = _operator("less_equal")
     __gt__ = _operator("greater")
@@ -549,7 +579,7 @@ class Array(ArrayCore):
         if order not in ("C", "A", "K"):
             raise ValueError(f"reshape: order {order!r} is not supported yet; expected 'C'")
         target = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-        sizes = [s.__index__() for s in target]
+        sizes = [-1 if n < 0 else n for n in map(operator.index, target)]  # NumPy takes any negative extent as unknown
         if sizes.count(-1) > 1:
             raise ValueError("reshape: can only specify one unknown dimension")
         size = self._d.size
@@ -558,7 +588,7 @@ class Array(ArrayCore):
             known *= s if s != -1 else 1
         if -1 in sizes and known > 0 and size % known == 0:
             sizes[sizes.index(-1)] = size // known
-        elif -1 in sizes and known == 0 or (known != size or any(s < -1 for s in sizes)):
+        elif -1 in sizes and known == 0 or known != size:
             raise ValueError(f"reshape: cannot reshape {describe(self)} (size {size}) into shape {tuple(target)}")
         result = table["reshape"](self, shape=tuple(sizes))
         return result.copy() if copy else result  # type: ignore[no-any-return]

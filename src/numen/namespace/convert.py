@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -60,13 +61,15 @@ def normalize_axes(axis: Any, ndim: int, op: str) -> tuple[int, ...]:
         If an axis is out of bounds.
     ValueError
         If an axis occurs twice.
+    TypeError
+        If an axis is no integer.
     """
     if axis is None:
         return tuple(range(ndim))
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     out = []
     for a in axes:
-        i = a.__index__()
+        i = index(a)
         if not -ndim <= i < ndim:
             raise np.exceptions.AxisError(i, ndim, op)
         out.append(i % ndim)

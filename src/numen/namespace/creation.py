@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -151,6 +152,4 @@ def eye(n: int, m: int | None = None, k: int = 0, dtype: Any = float) -> Any:
 
 
 def _shape(shape: Any) -> Any:
-    if isinstance(shape, (tuple, list)):
-        return tuple([s.__index__() for s in shape])
-    return shape.__index__()
+    return tuple([index(n) for n in shape]) if isinstance(shape, (tuple, list)) else index(shape)

@@ -6,11 +6,14 @@ Each takes Arrays, ndarrays, Python scalars or nested sequences, and calls one p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
 
 from numen.dispatch import core, fast
+from numen.dispatch.core import ArrayCore
+from numen.errors import describe
 from numen.namespace.array import Array, _into, _reduce
 from numen.namespace.convert import as_array, normalize_axes, operand, operands
 from numen.ops import table
@@ -256,7 +259,7 @@ def broadcast_to(array: Any, shape: Any) -> Any:
         If the array does not broadcast to the shape.
     """
     target = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-    return table["broadcast_to"](as_array(array), shape=tuple([s.__index__() for s in target]))
+    return table["broadcast_to"](as_array(array), shape=tuple([index(n) for n in target]))
 
 
 def concatenate(arrays: Sequence[Any], axis: int | None = 0, out: Any = None, dtype: Any = None) -> Any:
@@ -308,11 +311,13 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
     if axis is None:
         x, axis = x.ravel(), 0
     (ax,) = normalize_axes(axis, x.ndim, "take")
-    index = as_array(indices)
-    if index._d.dtype.kind not in "iu":
-        raise TypeError(f"take: indices must be integers, got {index._d.dtype}")
-    spec = tuple([("b", slice(0, n, 1)) for n in x.shape[:ax]]) + (0,)
-    return table["gather"](x, index, spec=spec)
+    picks = as_array(indices)
+    if picks._d.dtype.kind not in "iu":
+        if isinstance(indices, (ArrayCore, np.ndarray, np.generic)):
+            raise TypeError(f"take: indices must be integers, got {describe(picks)}")
+        picks = picks.astype(np.intp)
+    spec = (*[("b", slice(0, n, 1)) for n in x.shape[:ax]], 0)
+    return table["gather"](x, picks, spec=spec)
 
 
 def scatter_add(a: Any, index: Any, value: Any) -> Any:

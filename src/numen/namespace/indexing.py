@@ -13,6 +13,10 @@ import numpy as np
 from numen.dispatch.core import ArrayCore
 
 
+ARRAY_LIKE = (ArrayCore, np.ndarray, list, tuple, range)
+"""Index entries that count as arrays."""
+
+
 class Basic(NamedTuple):
     index: tuple[Any, ...]
     ellipsis: bool
@@ -54,7 +58,7 @@ def parse(key: Any, shape: tuple[int, ...]) -> Basic | Advanced | Masked:
             return Masked(key)
         elif isinstance(e, np.integer):
             used += 1
-        elif isinstance(e, (ArrayCore, np.ndarray, list, tuple)):
+        elif isinstance(e, ARRAY_LIKE):
             data = e._d if isinstance(e, ArrayCore) else np.asarray(_unwrapped(e))
             if data.dtype == np.bool_:
                 return Masked(key)
@@ -89,7 +93,7 @@ def parse(key: Any, shape: tuple[int, ...]) -> Basic | Advanced | Masked:
         elif type(e) is slice:
             index.append(normalize_slice(e, shape[axis]))
             axis += 1
-        elif isinstance(e, (ArrayCore, np.ndarray, list, tuple)):
+        elif isinstance(e, ARRAY_LIKE):
             index.append(len(arrays))
             arrays.append(e if isinstance(e, ArrayCore) else _as_index(e))
             axis += 1

@@ -6,12 +6,14 @@ in kind. Next: `elementwise.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from numen.dispatch import core, modes, slots
 from numen.dispatch.core import ArrayCore
+from numen.dispatch.primitive import Primitive, align
 
 SMALL = 4096
 """Elements up to which filling an array is cheaper than making a broadcast view of it."""
@@ -76,3 +78,12 @@ def add_tangents(a: Any, b: Any) -> Any:
     if a is None:
         return b
     return a if b is None else a + b
+
+
+def aligned_batch(row: Callable[[], Primitive]) -> Callable[..., Any]:
+    """The batch rule of an elementwise row, which is made later: `aligned_batch(lambda: power)`."""
+
+    def batch(size: int, args: Sequence[Any], axes: Sequence[bool]) -> Any:
+        return row()(*align(args, axes))
+
+    return batch

@@ -5,12 +5,10 @@ Called by Array's operators and by the rules of maximum, relu and the like. Next
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from numen.dispatch.primitive import Primitive, elementwise
-from numen.ops.samples import DType, Inputs, Rng, pairs
+from numen.ops.samples import DType, Inputs, Rng, pairs, unequal_shapes
 
 
 def _samples(rng: Rng, dtype: DType) -> Inputs:
@@ -19,13 +17,9 @@ def _samples(rng: Rng, dtype: DType) -> Inputs:
     return [*inputs, ((a, a.copy()), {})]
 
 
-def _errors() -> list[tuple[tuple[Any, ...], dict[str, Any], type[Exception]]]:
-    return [((np.ones((2, 3)), np.ones(4)), {}, ValueError)]
-
-
 def _comparison(ufunc: np.ufunc) -> Primitive:
     return elementwise(
-        ufunc.__name__, ufunc, None, None, ufunc=ufunc, samples=_samples, errors=_errors
+        ufunc.__name__, ufunc, None, None, ufunc=ufunc, samples=_samples, errors=unequal_shapes
     )
 
 

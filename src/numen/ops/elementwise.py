@@ -1,47 +1,38 @@
 """Elementwise arithmetic: operands broadcast together, each element is computed alone.
 
-Most rows are a ufunc and its partial derivatives; rows with a kink or a pole write their rules, so
+Most rows are a ufunc and its partial derivatives; power writes its own, so
 that no NaN or infinity leaks into a gradient that is zero. Called by Array's operators; next:
-`reductions.py`.
+`kinks.py`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from numen.dispatch.primitive import Primitive, align, broadcast_to, elementwise, no_gradient
-from numen.errors import DTypeError, describe
-from numen.ops.common import add_tangents, is_number, zeros
-from numen.ops.comparisons import equal, greater, less, not_equal
-from numen.ops.samples import DType, Inputs, Rng, away_from_zero, distinct, draw, pairs, singles
+from numen.dispatch.primitive import Primitive, broadcast_to, elementwise
+from numen.ops.common import add_tangents, aligned_batch, is_number, zeros
+from numen.ops.comparisons import equal, greater, not_equal
+from numen.ops.samples import (
+    DType,
+    Errors,
+    Inputs,
+    Rng,
+    away_from_zero,
+    draw,
+    pairs,
+    singles,
+    text_operand,
+    unequal_shapes,
+)
 from numen.ops.selection import where
-
-Errors = list[tuple[tuple[Any, ...], dict[str, Any], type[Exception]]]
-Samples = Callable[[Rng, DType], Inputs]
-
-
-def _unequal_shapes() -> Errors:
-    return [((np.ones((2, 3)), np.ones(4)), {}, ValueError)]
-
-
-def _text_operand() -> Errors:
-    return [((np.array(["x"]),), {}, TypeError)]
-
-
-def _batch(row: Callable[[], Primitive]) -> Callable[..., Any]:
-    def batch(size: int, args: Sequence[Any], axes: Sequence[bool]) -> Any:
-        return row()(*align(args, axes))
-
-    return batch
-
 
 # Sums and products
 
-add = elementwise("add", np.add, True, True, ufunc=np.add, samples=pairs, errors=_unequal_shapes)
+add = elementwise("add", np.add, True, True, ufunc=np.add, samples=pairs, errors=unequal_shapes)
 
 
 def _subtract_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
@@ -50,7 +41,7 @@ def _subtract_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tu
 
 def _subtract_errors() -> Errors:
     flags = np.array([True, False])
-    return [*_unequal_shapes(), ((flags, flags), {}, TypeError)]
+    return [*unequal_shapes(), ((flags, flags), {}, TypeError)]
 
 
 subtract = elementwise(
@@ -77,7 +68,7 @@ multiply = elementwise(
     vjp=_multiply_vjp,
     ufunc=np.multiply,
     samples=pairs,
-    errors=_unequal_shapes,
+    errors=unequal_shapes,
 )
 
 
@@ -108,7 +99,7 @@ divide = elementwise(
     vjp=_divide_vjp,
     ufunc=np.divide,
     samples=_divide_samples,
-    errors=_unequal_shapes,
+    errors=unequal_shapes,
 )
 
 
@@ -192,7 +183,7 @@ def _power_samples(rng: Rng, dtype: DType) -> Inputs:
 
 
 def _power_errors() -> Errors:
-    return [*_unequal_shapes(), ((np.arange(3), -1), {}, ValueError)]
+    return [*unequal_shapes(), ((np.arange(3), -1), {}, ValueError)]
 
 
 power: Primitive = Primitive(
@@ -200,7 +191,7 @@ power: Primitive = Primitive(
     np.power,
     vjp=_power_vjp,
     jvp=_power_jvp,
-    batch=_batch(lambda: power),
+    batch=aligned_batch(lambda: power),
     saves_for=((0, 1), (0, 1)),
     exact=False,
     ufunc=np.power,
@@ -218,7 +209,7 @@ exp = elementwise(
     exact=False,
     ufunc=np.exp,
     samples=singles,
-    errors=_text_operand,
+    errors=text_operand,
 )
 
 
@@ -238,7 +229,7 @@ log = elementwise(
     exact=False,
     ufunc=np.log,
     samples=_positive,
-    errors=_text_operand,
+    errors=text_operand,
 )
 
 tanh = elementwise(
@@ -248,7 +239,7 @@ tanh = elementwise(
     exact=False,
     ufunc=np.tanh,
     samples=singles,
-    errors=_text_operand,
+    errors=text_operand,
 )
 
 sqrt = elementwise(
@@ -257,137 +248,8 @@ sqrt = elementwise(
     lambda o: 0.5 / o,
     ufunc=np.sqrt,
     samples=_positive,
-    errors=_text_operand,
+    errors=text_operand,
 )
 
 
-# Rows with a kink; there the gradient is 0 (absolute, relu) or shared evenly (maximum, minimum)
-
-
-def _signed(x: Any, a: Any) -> Any:
-    """x times the sign of a: exactly 0 where a is 0."""
-    if a.dtype.kind == "c":
-        raise no_gradient("absolute", a)
-    return where(greater(a, 0), x, where(less(a, 0), -x, 0))
-
-
-def _absolute_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    return (_signed(g, a),)
-
-
-def _absolute_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    return _signed(tangents[0], args[0])
-
-
-def _off_zero(rng: Rng, dtype: DType) -> Inputs:
-    return [((away_from_zero(rng, shape, dtype),), {}) for shape in ((3, 4), (7,), (), (0, 2))]
-
-
-absolute: Primitive = Primitive(
-    "absolute",
-    np.absolute,
-    vjp=_absolute_vjp,
-    jvp=_absolute_jvp,
-    batch=_batch(lambda: absolute),
-    saves=(0,),
-    ufunc=np.absolute,
-    samples=_off_zero,
-    errors=_text_operand,
-)
-
-_zeros: dict[np.dtype[Any], Any] = {}
-
-
-def _relu(a: Any) -> Any:
-    """max(a, 0) in a's own dtype; NaN stays NaN."""
-    if not hasattr(a, "dtype"):
-        a = np.asarray(a)
-    zero = _zeros.get(a.dtype)
-    if zero is None:
-        if a.dtype.kind not in "biufV":
-            raise DTypeError(f"relu: expected a real array, got {describe(a)}")
-        # A 0-d array of the dtype is twice as quick an operand as a Python scalar.
-        zero = _zeros[a.dtype] = np.zeros((), a.dtype)
-    return np.maximum(a, zero)
-
-
-def _relu_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    return (where(greater(out, 0), g, 0),)
-
-
-def _relu_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    return where(greater(out, 0), tangents[0], 0)
-
-
-def _relu_errors() -> Errors:
-    return [((np.ones(3, np.complex128),), {}, TypeError), *_text_operand()]
-
-
-relu: Primitive = Primitive(
-    "relu",
-    _relu,
-    vjp=_relu_vjp,
-    jvp=_relu_jvp,
-    batch=_batch(lambda: relu),
-    saves_out=True,
-    exact=False,  # the sign of a zero result is the kernels' own
-    samples=_off_zero,
-    errors=_relu_errors,
-)
-
-
-def _shared(x: Any, a: Any, b: Any) -> Any:
-    """Half of x where a and b are equal, else exactly 0."""
-    return where(equal(a, b), 0.5 * x, 0)
-
-
-def _extremum(name: str, ufunc: np.ufunc, wins: Primitive) -> Primitive:
-    def vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
-        # an operand has the gradient where it wins, half of it where both are equal
-        half = _shared(g, a, b)
-        return (
-            where(wins(a, b), g, half) if needs[0] else None,
-            where(wins(b, a), g, half) if needs[1] else None,
-        )
-
-    def jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
-        a, b = args
-        ta, tb = tangents
-        total = add_tangents(
-            None if ta is None else where(wins(a, b), ta, _shared(ta, a, b)),
-            None if tb is None else where(wins(b, a), tb, _shared(tb, a, b)),
-        )
-        return broadcast_to(total, out.shape)
-
-    def samples(rng: Rng, dtype: DType) -> Inputs:
-        both = distinct(rng, (24,), dtype)
-        return [
-            ((both[:12].reshape(3, 4), both[12:].reshape(3, 4)), {}),
-            ((both[:3].reshape(3, 1), both[12:20].reshape(2, 1, 4)), {}),
-            ((both[:5], both[5]), {}),
-            ((both[:5], 1), {}),
-            ((0, both[:5]), {}),
-        ]
-
-    row = Primitive(
-        name,
-        ufunc,
-        vjp=vjp,
-        jvp=jvp,
-        batch=_batch(lambda: row),
-        saves=(0, 1),
-        exact=False,  # which of two zeros or two NaNs comes out is the kernels' own
-        ufunc=ufunc,
-        samples=samples,
-        errors=_unequal_shapes,
-    )
-    return row
-
-
-maximum = _extremum("maximum", np.maximum, greater)
-minimum = _extremum("minimum", np.minimum, less)
-
-ROWS = (
-    *(add, subtract, multiply, divide, negative, power),
-    *(exp, log, tanh, sqrt, absolute, relu, maximum, minimum),
-)
+ROWS = (add, subtract, multiply, divide, negative, power, exp, log, tanh, sqrt)

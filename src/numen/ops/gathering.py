@@ -19,12 +19,11 @@ from numen.errors import ShapeError, describe
 from numen.ops.common import constant, ndim, zeros
 from numen.ops.comparisons import equal
 from numen.ops.indexing import even_value
-from numen.ops.samples import DType, Inputs, Rng, draw
+from numen.ops.samples import DType, Errors, Inputs, Rng, draw
 from numen.ops.selection import where
 from numen.ops.shape import broadcast_to, transpose
 
 Spec = tuple[Any, ...]
-Errors = list[tuple[tuple[Any, ...], dict[str, Any], type[Exception]]]
 
 MOST_INDICES = 64
 """NumPy's largest number of axes, hence of index arrays."""

@@ -15,12 +15,11 @@ import numpy as np
 from numen.dispatch.primitive import Primitive, linear
 from numen.errors import ShapeError, describe
 from numen.ops.common import ndim, zeros
-from numen.ops.samples import DType, Inputs, Rng, draw
+from numen.ops.samples import DType, Errors, Inputs, Rng, draw
 from numen.ops.shape import broadcast_to, reshape, transpose
 
 Index = tuple[int | slice | None, ...]
 Path = tuple[tuple[Primitive, dict[str, Any]], ...]
-Errors = list[tuple[tuple[Any, ...], dict[str, Any], type[Exception]]]
 
 
 # getitem

@@ -14,10 +14,8 @@ from numen.dispatch.core import Leaf, Node
 from numen.dispatch.primitive import Primitive
 from numen.ops.common import zeros
 from numen.ops.indexing import getitem
-from numen.ops.samples import DType, Inputs, Rng, draw
+from numen.ops.samples import DType, Errors, Inputs, Rng, draw
 from numen.ops.shape import broadcast_to
-
-Errors = list[tuple[tuple[Any, ...], dict[str, Any], type[Exception]]]
 
 
 class _Concatenate(Primitive):

@@ -26,9 +26,8 @@ from numen.ops.dtypes import Kind, kind_of, resolve_kinds
 Call = Callable[..., list[Any]]
 Key = tuple[Any, ...]
 
-REDUCTIONS = ("sum", "mean", "max", "min", "argmax")
-OPS = frozenset({*lower.ELEMENTWISE, *REDUCTIONS, "matmul"})
-"""Rows that compute; views, copies and index arrays are NumPy's moves."""
+OTHERS = ("sum", "mean", "max", "min", "argmax", "matmul")
+"""Rows that compute, beside the elementwise ones; views and index arrays are NumPy's moves."""
 
 KEEPS_0D = ("where", "cast")
 """Rows whose 0-d results NumPy returns as arrays, not as scalars."""
@@ -57,7 +56,7 @@ def run(prim: Primitive, raw: Sequence[Any], params: dict[str, Any]) -> Any:
         None where there is no kernel, and where NumPy would raise.
     """
     name = prim.name
-    if name not in OPS:
+    if name not in lower.ELEMENTWISE and name not in OTHERS:
         return None
     parts: list[Any] = []
     given: list[Any] = []

@@ -14,10 +14,8 @@ import numpy as np
 from numen.dispatch.core import ArrayCore
 from numen.dispatch.primitive import Primitive
 from numen.ops.common import add_tangents, ndim
-from numen.ops.samples import DType, Inputs, Rng, draw
+from numen.ops.samples import DType, Errors, Inputs, Rng, draw
 from numen.ops.shape import transpose
-
-Errors = list[tuple[tuple[Any, ...], dict[str, Any], type[Exception]]]
 
 
 def _matmul(a: Any, b: Any) -> Any:

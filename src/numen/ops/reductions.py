@@ -14,14 +14,13 @@ import numpy as np
 from numen.dispatch.primitive import Primitive, linear
 from numen.ops.common import count, kept_shape, spread
 from numen.ops.comparisons import equal
-from numen.ops.elementwise import maximum
-from numen.ops.samples import DType, Inputs, Rng, distinct, draw
+from numen.ops.kinks import maximum
+from numen.ops.samples import DType, Errors, Inputs, Rng, distinct, draw
 from numen.ops.selection import cast, where
 
 EXACT_IN_FLOAT32 = 1 << 24
 
 Axes = tuple[int, ...]
-Errors = list[tuple[tuple[Any, ...], dict[str, Any], type[Exception]]]
 
 
 def _shift(axis: Axes) -> Axes:

@@ -14,6 +14,7 @@ from numen.ops import (
     gathering,
     indexing,
     joining,
+    kinks,
     linear_algebra,
     reductions,
     selection,
@@ -22,6 +23,7 @@ from numen.ops import (
 
 FAMILIES = (
     elementwise,
+    kinks,
     comparisons,
     selection,
     reductions,

@@ -1,6 +1,6 @@
 """Random inputs for the rows' samples: they fit every dtype and avoid kinks, ties and overflow.
 
-Used by the `samples` functions of the families; the generated tests in `tests/ops` read those.
+Used by the `samples` and `errors` functions of the families, which the generated tests read.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 Inputs = list[tuple[tuple[Any, ...], dict[str, Any]]]
+Errors = list[tuple[tuple[Any, ...], dict[str, Any], type[Exception]]]
 Rng = np.random.Generator
 DType = np.dtype[Any]
 
@@ -71,3 +72,13 @@ def pairs(rng: Rng, dtype: DType, low: float = -2.0, high: float = 2.0) -> Input
 def singles(rng: Rng, dtype: DType, low: float = -2.0, high: float = 2.0) -> Inputs:
     """Operands of a unary op."""
     return [((draw(rng, shape, dtype, low, high),), {}) for shape in ((3, 4), (7,), (), (0, 2))]
+
+
+def unequal_shapes() -> Errors:
+    """Operands that do not broadcast together."""
+    return [((np.ones((2, 3)), np.ones(4)), {}, ValueError)]
+
+
+def text_operand() -> Errors:
+    """An operand that is no number."""
+    return [((np.array(["x"]),), {}, TypeError)]

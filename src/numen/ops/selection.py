@@ -14,10 +14,7 @@ import numpy as np
 from numen.dispatch.core import SCALAR, ArrayCore
 from numen.dispatch.primitive import Primitive, align, broadcast_to, linear
 from numen.ops.common import zeros
-from numen.ops.samples import DType, Inputs, Rng, draw, singles
-
-Errors = list[tuple[tuple[Any, ...], dict[str, Any], type[Exception]]]
-
+from numen.ops.samples import DType, Errors, Inputs, Rng, draw, singles
 
 # where
 

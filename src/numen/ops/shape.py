@@ -12,10 +12,9 @@ import numpy as np
 
 from numen.dispatch.primitive import linear
 from numen.errors import ShapeError, describe
-from numen.ops.samples import DType, Inputs, Rng, draw
+from numen.ops.samples import DType, Errors, Inputs, Rng, draw
 
 Shape = tuple[int, ...]
-Errors = list[tuple[tuple[Any, ...], dict[str, Any], type[Exception]]]
 
 
 # reshape

@@ -91,7 +91,10 @@ class Jit:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs:
             for entry in self._fast:
-                result = entry(args)
+                try:
+                    result = entry(args)
+                except Exception:
+                    break  # nothing was written: Python runs again and raises what eager raises
                 if result is not MISS:
                     return result
         if modes.ACTIVE and modes.state.recorder is not None:

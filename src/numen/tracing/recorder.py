@@ -86,6 +86,7 @@ class Recorder:
         self._leaf_register: dict[Leaf, Reg] = {}
         self._external_leaf: set[Leaf] = set()
         self._derived: dict[tuple[Reg, tuple[Any, ...]], Reg] = {}
+        self._settled: set[Reg] = set()
 
     # ------------------------------------------------------------------------------------------ registers
     def _new(self) -> Reg:
@@ -208,10 +209,18 @@ class Recorder:
     def _operands(self, args: Sequence[Any]) -> tuple[Reg | Const | Host, ...]:
         return tuple([self._operand(a) for a in args])
 
+    def _settle(self, expr: HostExpr) -> None:
+        """End the segment before an array's item feeds an op: the next one takes the value as an input."""
+        unsettled = expr.registers() - self._settled
+        if unsettled:
+            self._settled |= unsettled
+            self.items.append((Query("value", expr), None))
+
     def _operand(self, value: Any) -> Reg | Const | Host:
         if isinstance(value, ArrayCore):
             return self.reg(value)
         if type(value) is HostScalar:
+            self._settle(value.expr)
             return Host(value.expr, type(value.value).__name__)
         if type(value) in (bool, int, float, complex):
             return Const(type(value).__name__, repr(value), value)

@@ -68,7 +68,11 @@ class Instr:
 
 @dataclass(frozen=True)
 class Query:
-    """A place where Python asked for a value: of a register ("bool", "int", "float", "index", "item") or a HostExpr."""
+    """A place where a segment ends: Python asked for the value of a register or of a HostExpr.
+
+    kind: "bool", "int", "float", "index" or "item" of a register, "host" of a HostExpr; "value" ends a segment
+    without asking, because the HostExpr reads an array and feeds an op.
+    """
 
     kind: str
     subject: Any

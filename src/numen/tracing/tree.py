@@ -224,6 +224,8 @@ def _brief(item: Instr | External) -> str:
 
 def answer(query: Query, scalars: Sequence[Any], registers: Any) -> Any:
     """The outcome of a query on replay."""
+    if query.kind == "value":
+        return None
     if isinstance(query.subject, HostExpr):
         return query.subject.evaluate(scalars, registers)
     return CONVERSIONS[query.kind](registers[query.subject])

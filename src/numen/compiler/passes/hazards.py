@@ -27,7 +27,24 @@ def order_groups(
     for storage in dict.fromkeys(storages.values()):
         for before, after in zip(storage.versions, storage.versions[1:], strict=False):
             _protect(fusion, kernels, storage, before, after[0], edges)
+    _commit_last(fusion, storages, edges)
     return _topological(edges)
+
+
+def _commit_last(fusion: Fusion, storages: Mapping[int, Storage], edges: Edges) -> None:
+    """Let every host call, which may raise, run before an input is written: a call that raises changed nothing."""
+    hosts = [group for group in fusion.groups if group.kind == "host"]
+    for storage in dict.fromkeys(storages.values()):
+        if storage.kind != "input":
+            continue
+        for after in storage.versions[1:]:
+            writer = fusion.owner[after[0].index]
+            for host in hosts:
+                if host is writer:
+                    continue
+                if _reaches(edges, writer, host):
+                    raise _conflict(storage, after[0])
+                edges[host].add(writer)
 
 
 def _protect(

@@ -85,7 +85,8 @@ class Schedule:
     storages: dict[int, Storage]
 
 
-MAX_REWRITES = 1000
+MAX_REWRITES = 200
+"""Far more copies than a graph needs; reaching it is a bug."""
 
 
 def schedule(graph: Graph, orders: Sequence[Order]) -> Schedule:

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from numen.compiler.passes.fuse import Fusion
-from numen.compiler.passes.layout import Layout, fortran, permuted
+from numen.compiler.passes.layout import Layout, contiguous, fortran, permuted
 from numen.compiler.passes.prepare import RewriteNeeded
 from numen.compiler.passes.support import base_layout
 from numen.graph.graph import Value, input_strides
@@ -72,7 +72,10 @@ def assign(fusion: Fusion, orders: Sequence[Order]) -> dict[int, Storage]:
     for value in reversed(graph.values):
         if value.index in fusion.owner and value.index not in storages:
             host = fusion.kinds[value.index] == "host"
-            storage = Storage("host" if host else "local", value.dtype, base_layout(value))
+            layout = contiguous(value.shape, value.dtype.itemsize)
+            if fusion.kinds[value.index] == "write":
+                layout = base_layout(value)
+            storage = Storage("host" if host else "local", value.dtype, layout)
             _assign_chain(fusion, storages, storage, value)
     return storages
 

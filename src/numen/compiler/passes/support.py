@@ -97,7 +97,7 @@ def write_layout(value: Value) -> Layout | None:
 def base_layout(base: Value) -> Layout:
     """The memory that a chain of setitems works in: laid out as the input at its start, else in C order."""
     origin = base
-    while origin.op in ("setitem", "copy", "barrier"):
+    while origin.op in ("setitem", "copy"):
         origin = origin.args[0]
     shape, itemsize = base.shape, base.dtype.itemsize
     if origin.op != "input":
