@@ -11,8 +11,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
-# The CPU build of the peer: PyPI's own carries gigabytes of CUDA libraries that no benchmark here uses.
-TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+# An extra package index for the peer (a CPU build of torch is far smaller than the default one).
+TORCH_INDEX ?=
 
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check install --quiet
@@ -65,5 +65,5 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.peers: pyproject.toml | $(VENV)/bin/python
-	$(PIP) --retries 1 --extra-index-url $(TORCH_INDEX) --editable ".[peers]"
+	$(PIP) $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) --editable ".[peers]"
 	@touch $@

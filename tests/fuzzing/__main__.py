@@ -47,7 +47,9 @@ def main() -> int:
     while pending or running:
         while pending and len(running) < workers:
             s, n = pending.pop(0)
-            running.append(subprocess.Popen([sys.executable, "-m", "tests.fuzzing", "--batch", str(s), str(n)]))
+            running.append(
+                subprocess.Popen([sys.executable, "-m", "tests.fuzzing", "--batch", str(s), str(n)])
+            )
         done = [p for p in running if p.poll() is not None]
         failed += sum(p.returncode != 0 for p in done)
         running = [p for p in running if p.poll() is None]

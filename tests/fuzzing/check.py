@@ -56,7 +56,15 @@ def results(f: Any, program: Program, calls: int) -> list[list[Any]]:
             out.append([type(error).__name__])
             continue
         returned = [nm.array(r) if isinstance(r, ArrayCore) else r for r in returned]
-        out.append([*returned, *[nm.array(x) for x in arguments], nm.array(w.detach()), nm.array(state.h), state.n])
+        out.append(
+            [
+                *returned,
+                *[nm.array(x) for x in arguments],
+                nm.array(w.detach()),
+                nm.array(state.h),
+                state.n,
+            ]
+        )
     return out
 
 
@@ -72,14 +80,20 @@ def same_numpy(name: str, got: Any, want: Any, raw: list[Any]) -> bool:
         return name in REDUCED  # inf - inf depends on the order of a sum
     ok = nan | (got == want)
     if name in POINTWISE:
-        ok |= np.abs(got - want) <= 4 * np.spacing(np.maximum(np.abs(want), np.finfo(want.dtype).tiny))
+        ok |= np.abs(got - want) <= 4 * np.spacing(
+            np.maximum(np.abs(want), np.finfo(want.dtype).tiny)
+        )
     elif name in REDUCED:
         finite = [np.asarray(r) for r in raw if isinstance(r, np.ndarray)]
         if not all(np.isfinite(r).all() for r in finite if r.dtype.kind == "f"):
             return True
         count = max([r.size for r in finite] + [1])
-        scale = np.prod([np.abs(r).sum(dtype=np.float64) if name != "matmul" else np.abs(r).max(initial=0)
-                         for r in finite]) * (count if name == "matmul" else 1)
+        scale = np.prod(
+            [
+                np.abs(r).sum(dtype=np.float64) if name != "matmul" else np.abs(r).max(initial=0)
+                for r in finite
+            ]
+        ) * (count if name == "matmul" else 1)
         bound = (count + 4) * np.finfo(want.dtype).eps * scale
         ok |= np.abs(got.astype(np.float64) - want) <= bound
     return bool(np.all(ok))
@@ -123,10 +137,14 @@ def native_against_python(differences: list[str]) -> Iterator[None]:
             got = self.native(*inputs)
             for i, (x, y) in enumerate(zip(got, want, strict=True)):
                 if x.dtype != y.dtype or not same_bits(np.asarray(x), np.asarray(y)):
-                    differences.append(f"native and Python differ in output {i} of\n{self.graph}\n{x!r}\n{y!r}")
+                    differences.append(
+                        f"native and Python differ in output {i} of\n{self.graph}\n{x!r}\n{y!r}"
+                    )
             for index, _ in self.graph.writes:
                 if not same_bits(inputs[index], copies[index]):
-                    differences.append(f"native and Python differ in the write to input {index} of\n{self.graph}")
+                    differences.append(
+                        f"native and Python differ in the write to input {index} of\n{self.graph}"
+                    )
             return got
 
     def both(graph: Any, target: str = "native", orders: Any = None) -> Any:

@@ -169,7 +169,9 @@ def generate(seed: int, length: int = 14) -> Program:
         at = pick.randint(0, len(body))
         if x in ("p", "h") or x.startswith("a"):
             op = pick.choice(("<", ">="))
-            body.insert(at, f"t = p * 2.0 if nm.sum({x}) {op} {pick.choice(('0', '1.5'))} else p * 3.0")
+            body.insert(
+                at, f"t = p * 2.0 if nm.sum({x}) {op} {pick.choice(('0', '1.5'))} else p * 3.0"
+            )
         else:
             body.append(f"t = p * 2.0 if nm.sum({x}) > 0.25 else p - 1.0")
     else:
@@ -180,7 +182,9 @@ def generate(seed: int, length: int = 14) -> Program:
         body.append("s.n += 1")
     floats = [k for k, v in names.items() if v.dtype.kind == "f" and k not in ("h",)]
     if pick.random() < 0.6 and floats:
-        terms = " + ".join(f"nm.tanh({pick.choice(floats)}.astype('float64')).sum()" for _ in range(2))
+        terms = " + ".join(
+            f"nm.tanh({pick.choice(floats)}.astype('float64')).sum()" for _ in range(2)
+        )
         body += [f"loss = {terms} + (t * t).sum()", "w.grad = None", "loss.backward()"]
         if pick.random() < 0.5:
             body += ["with nm.no_grad():", "    w -= 0.1 * w.grad"]
@@ -188,7 +192,12 @@ def generate(seed: int, length: int = 14) -> Program:
     else:
         outputs = ["(t.detach() * 1)"]
     outputs += [f"{k}.detach()" for k in names if k != "h"]
-    text = ["def f(a, w, s):", *[f"    {line}" for line in header], "    p = w * 1.0", "    h = s.h"]
+    text = [
+        "def f(a, w, s):",
+        *[f"    {line}" for line in header],
+        "    p = w * 1.0",
+        "    h = s.h",
+    ]
     text += [f"    {line}" for line in body]
     text.append(f"    return [{', '.join(outputs)}]")
     return Program(seed, "\n".join(text) + "\n", inputs, weight)

@@ -51,8 +51,9 @@ class Model:
 def batches(n, size=5):
     rng = np.random.default_rng(1)
     for _ in range(n):
-        yield nm.array(rng.standard_normal((size, 6)).astype(np.float32)), nm.array(
-            rng.standard_normal((size, 4)).astype(np.float32)
+        yield (
+            nm.array(rng.standard_normal((size, 6)).astype(np.float32)),
+            nm.array(rng.standard_normal((size, 4)).astype(np.float32)),
         )
 
 
@@ -73,7 +74,9 @@ def test_a_hundred_training_steps_have_the_bits_of_eager_kernels():
     assert jitted.steps == eager.steps == 100
     report = nm.explain(step)
     assert not report.reasons
-    assert {"outcome True", "outcome False"} <= {line.strip().rstrip(":") for line in str(report).splitlines()}
+    assert {"outcome True", "outcome False"} <= {
+        line.strip().rstrip(":") for line in str(report).splitlines()
+    }
 
 
 def test_the_first_call_equals_the_second_and_the_replay():
@@ -555,7 +558,9 @@ def test_a_method_can_be_jitted_in_the_class():
 
 
 def test_containers_in_and_out():
-    f = nm.jit(lambda batch, flag=True: {"sum": batch["x"] + batch["y"][0], "flag": flag, "n": (1, None)})
+    f = nm.jit(
+        lambda batch, flag=True: {"sum": batch["x"] + batch["y"][0], "flag": flag, "n": (1, None)}
+    )
     for _ in range(4):
         out = f({"x": nm.ones(2), "y": [nm.ones(2)]}, flag=False)
         assert bits(out["sum"], nm.full(2, 2.0)) and out["flag"] is False and out["n"] == (1, None)

@@ -31,6 +31,7 @@ from numen.compiler.passes.storage import Order, Storage
 from numen.compiler.pipeline import compile_steps
 from numen.errors import InternalError
 from numen.graph.graph import Graph, Value
+from numen.graph.types import plain_name
 from numen.graph.verify import verify
 
 Array = NDArray[Any]
@@ -209,7 +210,7 @@ class _Writer:
         if python:
             self._write_python(steps)
             return
-        dtypes = {n: v.dtype.name for n, v in enumerate(self.graph.inputs)}
+        dtypes = {n: plain_name(v.dtype) for n, v in enumerate(self.graph.inputs)}
         run = plan_run(steps, dtypes, self.arena)
         arguments = [self.inputs[a] if isinstance(a, int) else self.names[a] for a in run.arguments]
         self.globals[f"plan{len(self.globals)}"] = run.plan
@@ -304,7 +305,7 @@ def _owned(
 
 def _ordered(array: Array, order: Order) -> Array:
     if order == "F":
-        return np.asfortranarray(array)
+        return np.asarray(array, order="F")
     assert isinstance(order, tuple)
     inverse = tuple(order.index(axis) for axis in range(len(order)))
     return np.array(array.transpose(order), order="C").transpose(inverse)

@@ -113,7 +113,9 @@ def _seed(y: ArrayCore, seed: Any, wrapped: bool) -> Any:
         return core.new_constant(seed) if wrapped else seed
     shape = np.shape(core.unwrap(seed))
     if tuple(shape) != y._d.shape:
-        raise ShapeError(f"backward: cotangent of shape {tuple(shape)} for an output of shape {y._d.shape}")
+        raise ShapeError(
+            f"backward: cotangent of shape {tuple(shape)} for an output of shape {y._d.shape}"
+        )
     if wrapped:
         return seed if isinstance(seed, ArrayCore) else core.new_constant(np.asarray(seed))
     return np.asarray(core.unwrap(seed))
@@ -209,7 +211,9 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     have = g.shape
     extra = len(have) - len(shape)
     if extra < 0:
-        raise InternalError(f"backward: cotangent of shape {tuple(have)} for an argument of shape {shape}")
+        raise InternalError(
+            f"backward: cotangent of shape {tuple(have)} for an argument of shape {shape}"
+        )
     axes = tuple([i for i, n in enumerate(have) if i < extra or (shape[i - extra] == 1 and n != 1)])
     if isinstance(g, ArrayCore):
         reduced = slots.primitive("sum")(g, axis=axes, keepdims=False) if axes else g

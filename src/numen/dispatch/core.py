@@ -79,7 +79,9 @@ class View:
 
     __slots__ = ("base", "cell", "detached", "path")
 
-    def __init__(self, base: ArrayCore, cell: Cell, path: tuple[Any, ...], detached: bool = False) -> None:
+    def __init__(
+        self, base: ArrayCore, cell: Cell, path: tuple[Any, ...], detached: bool = False
+    ) -> None:
         self.base = base
         self.cell = cell
         self.path = path
@@ -114,7 +116,17 @@ class Node:
     shape and dtype); parents: the arguments' nodes or None; out: the raw result where the rule saves it, else None.
     """
 
-    __slots__ = ("__weakref__", "args", "dtype", "out", "params", "parents", "prim", "shape", "stamp")
+    __slots__ = (
+        "__weakref__",
+        "args",
+        "dtype",
+        "out",
+        "params",
+        "parents",
+        "prim",
+        "shape",
+        "stamp",
+    )
 
     def __init__(
         self,
@@ -185,4 +197,6 @@ def unwrap(value: Any) -> Any:
 
 def is_differentiable(dtype: np.dtype[Any]) -> bool:
     """Whether arrays of this dtype carry gradients: floating and complex ones."""
-    return dtype.kind in "fc" or (dtype.kind == "V" and dtype.name.startswith(("bfloat16", "float8")))
+    return dtype.kind in "fc" or (
+        dtype.kind == "V" and dtype.name.startswith(("bfloat16", "float8"))
+    )

@@ -41,7 +41,9 @@ def weak(value: Any, dtype: np.dtype[Any]) -> Any:
     return constant
 
 
-def binary(prim: Primitive, raw: Callable[[Any, Any], Any] | None = None) -> Callable[[Any, Any], Any]:
+def binary(
+    prim: Primitive, raw: Callable[[Any, Any], Any] | None = None
+) -> Callable[[Any, Any], Any]:
     """The method `a op b` of Array. `raw` may replace prim.impl where a cheaper spelling has the same result."""
     impl = raw or prim.impl
     saves = prim.saves_for

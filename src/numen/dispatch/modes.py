@@ -112,7 +112,10 @@ class set_grad_enabled:
         state.grad = self.mode
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         global NO_GRAD
         state.grad = self._previous.pop()

@@ -26,7 +26,9 @@ from numen.dispatch.core import SCALAR, ArrayCore, Node, is_differentiable
 from numen.errors import GradientError, describe
 
 Rule = Callable[..., Any]
-Samples = Callable[[np.random.Generator, np.dtype[Any]], Sequence[tuple[tuple[Any, ...], dict[str, Any]]]]
+Samples = Callable[
+    [np.random.Generator, np.dtype[Any]], Sequence[tuple[tuple[Any, ...], dict[str, Any]]]
+]
 
 run_kernel: Callable[..., Any] | None = None
 """`compiler.program.run_op`, filled by `ops`: (name, arrays, params) -> ndarray or None where there is no kernel."""
@@ -74,7 +76,8 @@ class Primitive:
         view: bool = False,
         ufunc: np.ufunc | None = None,
         samples: Samples | None = None,
-        errors: Callable[[], Sequence[tuple[tuple[Any, ...], dict[str, Any], type[Exception]]]] | None = None,
+        errors: Callable[[], Sequence[tuple[tuple[Any, ...], dict[str, Any], type[Exception]]]]
+        | None = None,
     ) -> None:
         self.name = name
         self.impl = impl
@@ -138,7 +141,9 @@ class Primitive:
                     break
         return result
 
-    def node(self, args: tuple[Any, ...], parents: tuple[Any, ...], params: dict[str, Any], data: Any) -> Node:
+    def node(
+        self, args: tuple[Any, ...], parents: tuple[Any, ...], params: dict[str, Any], data: Any
+    ) -> Node:
         """The gradient node of a call, saving only what the vjp rule will need."""
         saves = self.saves
         if self.saves_for is not None:
@@ -150,7 +155,12 @@ class Primitive:
         elif len(saves) == len(args):
             kept = args
         else:
-            kept = tuple([a if i in saves or not isinstance(a, ArrayCore) else None for i, a in enumerate(args)])
+            kept = tuple(
+                [
+                    a if i in saves or not isinstance(a, ArrayCore) else None
+                    for i, a in enumerate(args)
+                ]
+            )
         return Node(self, parents, kept, params, data if self.saves_out else None, data)
 
 

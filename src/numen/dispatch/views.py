@@ -19,6 +19,7 @@ from numen.errors import LeafWriteError, ShapeError, describe
 if TYPE_CHECKING:
     from numen.dispatch.primitive import Primitive
 
+
 def register(result: ArrayCore, source: ArrayCore, prim: Primitive, params: dict[str, Any]) -> None:
     """Make `result` a view of `source`, made by `prim(source, **params)`."""
     memory = source._v
@@ -65,7 +66,9 @@ def check_writable(x: ArrayCore, op: str) -> None:
         If `x` is, or is a view of, a leaf that requires a gradient, outside `no_grad`.
     """
     if not x._d.flags.writeable:
-        raise ValueError(f"{op}: output array is read-only; got {describe(x)}. Hint: copy() it first")
+        raise ValueError(
+            f"{op}: output array is read-only; got {describe(x)}. Hint: copy() it first"
+        )
     if modes.NO_GRAD and not modes.state.grad:
         return
     node = x._n
@@ -97,7 +100,9 @@ def write(x: ArrayCore, value: Any, op: str, casting: str = "same_kind") -> None
     try:
         np.copyto(x._d, raw, casting=casting)  # type: ignore[arg-type]
     except ValueError as error:
-        raise ShapeError(f"{op}: could not broadcast {describe(value)} into shape {x._d.shape}") from error
+        raise ShapeError(
+            f"{op}: could not broadcast {describe(value)} into shape {x._d.shape}"
+        ) from error
     wrote(x, value)
 
 
@@ -149,7 +154,9 @@ def wrote(x: ArrayCore, value: Any) -> None:
 
 def _setitem_node(base: ArrayCore, node: Any, path: tuple[Any, ...]) -> Node:
     prim = slots.primitive("setitem")
-    return Node(prim, (base._n if path else None, node), (None, None), {"path": path}, None, base._d)
+    return Node(
+        prim, (base._n if path else None, node), (None, None), {"path": path}, None, base._d
+    )
 
 
 def renew_views(base: ArrayCore, cell: Cell) -> None:

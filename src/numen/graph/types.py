@@ -6,6 +6,7 @@ Used by every file of `graph` and `compiler`. An extent is an int, or a `Dim` th
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -86,6 +87,13 @@ class TensorType:
         return f"{dtype_name(self.dtype)}[{', '.join(map(str, self.shape))}]"
 
 
+@functools.cache
+def plain_name(dtype: np.dtype) -> str:
+    """`dtype.name`, which NumPy computes anew each time."""
+    return dtype.name
+
+
+@functools.cache
 def dtype_name(dtype: np.dtype) -> str:
     """Return a name from which `np.dtype` makes the same dtype: the plain name unless it loses some."""
     try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy as _copy
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,94 +16,11 @@ import numpy as np
 from numen.dispatch import backward as _backward
 from numen.dispatch import core, fast, modes, views
 from numen.dispatch.core import SCALAR, ArrayCore, Leaf, View, is_differentiable
-from numen.dispatch.primitive import Primitive
 from numen.errors import DTypeError, GradientError, describe
-from numen.namespace import indexing
-from numen.namespace.convert import as_array, normalize_axes, operand
+from numen.namespace import indexing, operators
+from numen.dispatch.convert import as_array, normalize_axes, operand
+from numen.namespace.output import into
 from numen.ops import table
-
-Op = Callable[[Any, Any], Any]
-_NO_VALUE = object()
-
-
-def _dot_small(a: Any, b: Any) -> Any:
-    return a.dot(b) if a.ndim == 2 == b.ndim else np.matmul(a, b)
-
-
-def _accepting(method: Op) -> Op:
-    """Let an operator take lists and ndarrays, and give NotImplemented for what is no operand."""
-
-    def accepting(a: Any, b: Any) -> Any:
-        kind = type(b)
-        if kind is core.ARRAY or kind is float or kind is int:
-            return method(a, b)
-        if isinstance(b, (ArrayCore, bool, complex)):
-            return method(a, b)
-        if isinstance(b, (np.ndarray, np.generic, list, tuple)):
-            return method(a, as_array(b) if not isinstance(b, np.generic) else core.wrap(b))
-        if getattr(kind, "_is_host_scalar", False) or hasattr(b, "__array__"):
-            return method(a, operand(b))
-        return NotImplemented
-
-    return accepting
-
-
-def _operator(name: str, raw: Op | None = None) -> Op:
-    return _accepting(fast.binary(table[name], raw))
-
-
-def _reflected(name: str) -> Op:
-    return _accepting(fast.reflected(table[name]))
-
-
-def _equality(name: str, plain: Op) -> Op:
-    """== or !=, which compare with anything: what is no number differs from every element."""
-    method = _operator(name)
-
-    def equality(a: Any, b: Any) -> Any:
-        result = method(a, b)
-        if result is NotImplemented:
-            a._leaves(f"{name} with a {type(b).__name__}")
-            result = plain(a._d, b)
-            return core.wrap(result) if isinstance(result, (np.ndarray, np.generic)) else result
-        return result
-
-    return equality
-
-
-def _in_place(name: str) -> Op:
-    prim: Primitive = table[name]
-
-    def method(a: Any, b: Any) -> Any:
-        other = operand(b)
-        if a._v is SCALAR:
-            return prim(a, other)  # NumPy scalars are immutable: `+=` rebinds
-        plain = not (modes.ACTIVE and modes.state.special)
-        no_gradient = (modes.NO_GRAD and not modes.state.grad) or (
-            a._n is None and not (isinstance(other, ArrayCore) and other._n is not None)
-            and not (type(a._v) is View and a._v.base._n is not None)
-        )
-        if plain and no_gradient and prim.exact and prim.ufunc is not None and a._d.flags.writeable:
-            views.keep_saved_result(a)
-            prim.ufunc(a._d, other._d if isinstance(other, ArrayCore) else other, out=a._d)
-            views.wrote(a, None)
-            return a
-        views.check_writable(a, f"{name} (in place)")
-        views.write(a, prim(views_snapshot(a, prim), other), f"{name} (in place)")
-        return a
-
-    return method
-
-
-def views_snapshot(a: Any, prim: Primitive) -> Any:
-    """`a` as an operand of an op whose result is written back into it: a copy where the op's rule saves it."""
-    if a._n is None and not (modes.ACTIVE and modes.state.special):
-        saved = prim.saves_for is not None and any(0 in s for s in prim.saves_for)
-        if not saved and not prim.saves:
-            return a
-    fresh = core.ARRAY(a._d.copy(), a._n)
-    fresh._t = _backward.register_of(a)
-    return fresh
 
 
 class Array(ArrayCore):
@@ -507,33 +424,35 @@ class Array(ArrayCore):
         raise ValueError("cannot delete array elements")
 
     # -------------------------------------------------------------------------------------------- operators
-    __add__ = _operator("add")
-    __radd__ = _reflected("add")
-    __iadd__ = _in_place("add")
-    __sub__ = _operator("subtract")
-    __rsub__ = _reflected("subtract")
-    __isub__ = _in_place("subtract")
-    __mul__ = _operator("multiply")
-    __rmul__ = _reflected("multiply")
-    __imul__ = _in_place("multiply")
-    __truediv__ = _operator("divide")
-    __rtruediv__ = _reflected("divide")
-    __itruediv__ = _in_place("divide")
-    __pow__ = _operator("power")
-    __rpow__ = _reflected("power")
-    __ipow__ = _in_place("power")
-    __matmul__ = _operator("matmul", _dot_small)
-    __rmatmul__ = _reflected("matmul")
-    __eq__ = _equality("equal", operator.eq)  # type: ignore[assignment]
-    __ne__ = _equality("not_equal", operator.ne)  # type: ignore[assignment]
-    __lt__ = _operator("less")
-    __le__ = _operator("less_equal")
-    __gt__ = _operator("greater")
-    __ge__ = _operator("greater_equal")
+    __add__ = operators.operator("add")
+    __radd__ = operators.reflected("add")
+    __iadd__ = operators.in_place("add")
+    __sub__ = operators.operator("subtract")
+    __rsub__ = operators.reflected("subtract")
+    __isub__ = operators.in_place("subtract")
+    __mul__ = operators.operator("multiply")
+    __rmul__ = operators.reflected("multiply")
+    __imul__ = operators.in_place("multiply")
+    __truediv__ = operators.operator("divide")
+    __rtruediv__ = operators.reflected("divide")
+    __itruediv__ = operators.in_place("divide")
+    __pow__ = operators.operator("power")
+    __rpow__ = operators.reflected("power")
+    __ipow__ = operators.in_place("power")
+    __matmul__ = operators.operator("matmul")
+    __rmatmul__ = operators.reflected("matmul")
+    __eq__ = operators.equality("equal", operator.eq)  # type: ignore[assignment]
+    __ne__ = operators.equality("not_equal", operator.ne)  # type: ignore[assignment]
+    __lt__ = operators.operator("less")
+    __le__ = operators.operator("less_equal")
+    __gt__ = operators.operator("greater")
+    __ge__ = operators.operator("greater_equal")
     __neg__ = fast.unary(table["negative"])
     __abs__ = fast.unary(table["absolute"])
 
     def __pos__(self) -> Array:
+        if self._d.dtype == np.bool_:
+            raise TypeError(f"positive: not defined for booleans, got {describe(self)}")
         return self.copy()
 
     # -------------------------------------------------------------------------------------------- reductions
@@ -565,7 +484,7 @@ class Array(ArrayCore):
         else:
             (ax,) = normalize_axes(axis, self.ndim, "argmax")
             result = table["argmax"](source, axis=ax, keepdims=bool(keepdims))
-        return _into(out, result, "argmax")
+        return into(out, result, "argmax")
 
     # -------------------------------------------------------------------------------------------- shapes
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Array:
@@ -680,23 +599,7 @@ def _reduce(name: str, x: Array, axis: Any, keepdims: bool, dtype: Any, out: Any
     result = table[name](x, axis=axes, keepdims=bool(keepdims))
     if dtype is not None and result._d.dtype != np.dtype(dtype):
         result = result.astype(dtype)
-    return _into(out, result, name)
-
-
-def _into(out: Any, result: Any, op: str) -> Any:
-    """Write a result into `out=` and return that; the result itself without one."""
-    if out is None:
-        return result
-    target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
-    if not isinstance(target, ArrayCore) or target._v is SCALAR:
-        raise TypeError(f"{op}: return arrays must be of ArrayType; out is {describe(target)}")
-    if target._d.shape != result._d.shape:
-        raise ValueError(
-            f"{op}: non-broadcastable output operand with shape {target._d.shape} "
-            f"doesn't match the broadcast shape {result._d.shape}"
-        )
-    views.write(target, result, op)
-    return target
+    return into(out, result, name)
 
 
 def _is_element(x: Array, index: tuple[Any, ...]) -> bool:

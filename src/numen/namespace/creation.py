@@ -12,7 +12,7 @@ import numpy as np
 
 from numen.dispatch import core, modes
 from numen.dispatch.core import ArrayCore
-from numen.namespace.convert import as_array, unwrap_nested
+from numen.dispatch.convert import as_array, unwrap_nested
 from numen.ops import table
 
 __all__ = [

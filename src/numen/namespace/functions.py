@@ -14,8 +14,9 @@ import numpy as np
 from numen.dispatch import core, fast
 from numen.dispatch.core import ArrayCore
 from numen.errors import describe
-from numen.namespace.array import Array, _into, _reduce
-from numen.namespace.convert import as_array, normalize_axes, operand, operands
+from numen.namespace.array import Array, _reduce
+from numen.dispatch.convert import as_array, normalize_axes, operand, operands
+from numen.namespace.output import elementwise_into, into
 from numen.ops import table
 
 __all__ = [
@@ -28,17 +29,6 @@ __all__ = [
 ]
 
 
-def _masked(result: Any, out: Any, where: Any, op: str) -> Any:
-    """Apply `where=` and `out=`: skipped elements keep out's values, or are 0 with gradient 0 without an out."""
-    if where is not True:
-        keep = as_array(where, np.bool_)
-        other = out[0] if isinstance(out, tuple) else out
-        result = table["where"](keep, result, 0 if other is None else other)
-        if other is not None and result._d.dtype != other._d.dtype:
-            result = result.astype(other._d.dtype)
-    return _into(out, result, op)
-
-
 def _unary(name: str, doc: str) -> Callable[..., Any]:
     prim = table[name]
     quick = fast.unary(prim)
@@ -49,7 +39,7 @@ def _unary(name: str, doc: str) -> Callable[..., Any]:
         (a,) = operands(x)
         if dtype is not None:
             a = a.astype(dtype)
-        return _masked(quick(a), out, where, name)
+        return elementwise_into(prim, (a,), out, where)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""{doc}
@@ -83,7 +73,7 @@ def _binary(name: str, doc: str) -> Callable[..., Any]:
         a, b = operands(x1, x2)
         if dtype is not None:
             a, b = as_array(a, dtype), as_array(b, dtype)
-        return _masked(prim(a, b), out, where, name)
+        return elementwise_into(prim, (a, b), out, where)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""{doc}
@@ -208,12 +198,12 @@ def matmul(x1: Any, x2: Any, /, out: Any = None) -> Any:
         If the inner extents differ or an operand is 0-d.
     """
     a, b = as_array(x1), as_array(x2)
-    return _into(out, table["matmul"](a, b), "matmul")
+    return into(out, table["matmul"](a, b), "matmul")
 
 
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """NumPy's dot for operands of up to two dimensions."""
-    return _into(out, as_array(a).dot(b), "dot")
+    return into(out, as_array(a).dot(b), "dot")
 
 
 def reshape(a: Any, shape: Any, order: str = "C") -> Any:
@@ -280,7 +270,7 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0, out: Any = None, dt
     (ax,) = normalize_axes(axis, parts[0].ndim, "concatenate")
     if dtype is not None:
         parts = [as_array(p, dtype) for p in parts]
-    return _into(out, table["concatenate"](*parts, axis=ax), "concatenate")
+    return into(out, table["concatenate"](*parts, axis=ax), "concatenate")
 
 
 def stack(arrays: Sequence[Any], axis: int = 0) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from numen.dispatch.core import is_differentiable
 from numen.errors import DTypeError, IndexRangeError, ShapeError, describe
 from numen.namespace import arange, exp, log, where
-from numen.namespace.convert import as_array, normalize_axes
+from numen.dispatch.convert import as_array, normalize_axes
 from numen.namespace.functions import maximum, relu, tanh
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 from numen.dispatch import modes, views
 from numen.dispatch.core import ArrayCore
 from numen.errors import NumenError, describe
-from numen.namespace.convert import as_array
+from numen.dispatch.convert import as_array
 from numen.nn.parameter import Parameter
 from numen.tracing.snapshot import follow
 

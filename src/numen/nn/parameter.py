@@ -12,7 +12,7 @@ import numpy as np
 
 from numen.dispatch.core import ArrayCore
 from numen.namespace.array import Array
-from numen.namespace.convert import as_array
+from numen.dispatch.convert import as_array
 
 
 class Parameter(Array):

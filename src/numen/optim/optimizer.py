@@ -15,7 +15,7 @@ from numen.dispatch import modes, views
 from numen.dispatch.core import ArrayCore
 from numen.errors import describe
 from numen.namespace import zeros
-from numen.namespace.convert import as_array
+from numen.dispatch.convert import as_array
 from numen.tracing.snapshot import follow
 
 

@@ -21,7 +21,11 @@ from numen.tracing.trace import Const, External, Host, Instr, Meta, Reg
 
 Operand = Reg | Const | Host
 
-SCALAR_DTYPES = {"float": np.dtype(np.float64), "int": np.dtype(np.int64), "bool": np.dtype(np.bool_)}
+SCALAR_DTYPES = {
+    "float": np.dtype(np.float64),
+    "int": np.dtype(np.int64),
+    "bool": np.dtype(np.bool_),
+}
 
 
 def order_of(meta: Meta) -> str:
@@ -60,7 +64,11 @@ class SegmentGraph:
             strides: tuple[int, ...] | None = meta.strides
             if not external:
                 itemsize = np.dtype(meta.dtype).itemsize
-                strides = None if order_of(meta) == "C" else contiguous_strides(meta.shape[::-1], itemsize)[::-1]
+                strides = (
+                    None
+                    if order_of(meta) == "C"
+                    else contiguous_strides(meta.shape[::-1], itemsize)[::-1]
+                )
             known = self.graph.input(type_of(meta), name=f"r{reg}", strides=strides)
             self.values[reg] = known
             self.inputs.append(("register", reg))
@@ -110,7 +118,9 @@ def build(
 ValueOf = Callable[[Reg], Value]
 
 
-def _instruction(segment: SegmentGraph, item: Instr, value: ValueOf, metas: Mapping[Reg, Meta]) -> Value:
+def _instruction(
+    segment: SegmentGraph, item: Instr, value: ValueOf, metas: Mapping[Reg, Meta]
+) -> Value:
     graph, name = segment.graph, item.name
     prim = table[name]
     if name == "copy":
@@ -120,10 +130,15 @@ def _instruction(segment: SegmentGraph, item: Instr, value: ValueOf, metas: Mapp
     if prim.ufunc is not None or name in ("where", "relu", "concatenate"):
         kinds = [_kind(ref, metas) for ref in item.args]
         dtypes, _ = resolve_kinds(prim, tuple(kinds))
-        args = [_operand(segment, ref, dtype, value) for ref, dtype in zip(item.args, dtypes, strict=True)]
+        args = [
+            _operand(segment, ref, dtype, value)
+            for ref, dtype in zip(item.args, dtypes, strict=True)
+        ]
         result = graph.op(name, args, dict(item.params))
         if result.type.dtype != np.dtype(item.meta.dtype):
-            raise InternalError(f"{name}: the graph gives {result.type}, the trace had {item.meta.dtype}")
+            raise InternalError(
+                f"{name}: the graph gives {result.type}, the trace had {item.meta.dtype}"
+            )
         return result
     args = []
     for i, ref in enumerate(item.args):
@@ -131,7 +146,9 @@ def _instruction(segment: SegmentGraph, item: Instr, value: ValueOf, metas: Mapp
             args.append(value(ref))
             continue
         first = item.args[0]
-        assigned = i == 1 and name in ("setitem", "scatter_add", "scatter_set") and isinstance(first, int)
+        assigned = (
+            i == 1 and name in ("setitem", "scatter_add", "scatter_set") and isinstance(first, int)
+        )
         dtype = np.dtype(metas[first].dtype) if assigned else np.asarray(_example(ref)).dtype  # type: ignore[index]
         args.append(_operand(segment, ref, dtype, value))
     params = dict(item.params)
@@ -144,7 +161,9 @@ def _kind(ref: Operand, metas: Mapping[Reg, Meta]) -> Kind:
     """The operand as promotion sees it: a dtype, or the type of a weak Python scalar."""
     if isinstance(ref, int):
         return np.dtype(metas[ref].dtype)
-    return BOOL if ref.kind == "bool" else {"int": int, "float": float, "complex": complex}[ref.kind]
+    return (
+        BOOL if ref.kind == "bool" else {"int": int, "float": float, "complex": complex}[ref.kind]
+    )
 
 
 def _operand(segment: SegmentGraph, ref: Operand, dtype: np.dtype[Any], value: ValueOf) -> Value:
@@ -152,7 +171,9 @@ def _operand(segment: SegmentGraph, ref: Operand, dtype: np.dtype[Any], value: V
     if isinstance(ref, Const):
         return segment.graph.const(ref.value, dtype)
     given = segment.host(ref) if isinstance(ref, Host) else value(ref)
-    return given if given.type.dtype == dtype else segment.graph.op("cast", (given,), {"dtype": dtype})
+    return (
+        given if given.type.dtype == dtype else segment.graph.op("cast", (given,), {"dtype": dtype})
+    )
 
 
 def _example(ref: Const | Host) -> Any:

@@ -25,7 +25,7 @@ _MAX_ARGUMENTS = 16
 
 errstate_token: Callable[[], Any]
 try:
-    from numpy._core.umath import _extobj_contextvar  # type: ignore[attr-defined]
+    from numpy._core.umath import _extobj_contextvar
 
     errstate_token = _extobj_contextvar.get
 except ImportError:  # another NumPy: compare the settings themselves
@@ -39,7 +39,13 @@ class _Writer:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.scope: dict[str, Any] = {"MISS": MISS, "ARRAY": core.ARRAY, "SCALAR": SCALAR, "modes": modes, "config": config}
+        self.scope: dict[str, Any] = {
+            "MISS": MISS,
+            "ARRAY": core.ARRAY,
+            "SCALAR": SCALAR,
+            "modes": modes,
+            "config": config,
+        }
 
     def name(self, prefix: str, value: Any) -> str:
         """A global that holds `value`."""
@@ -51,17 +57,28 @@ class _Writer:
         self.lines.append(f"if not ({condition}): return MISS")
 
 
-def make_entry(tree: Tree, guards: Guards, leaves: Sequence[Any], dynamic: set[int], grad: bool) -> Any:
+def make_entry(
+    tree: Tree, guards: Guards, leaves: Sequence[Any], dynamic: set[int], grad: bool
+) -> Any:
     """The entry function of a verified straight path, or None where the general path must serve.
 
     leaves: the arguments of a call that fits (all positional, none nested); dynamic: positions of changing scalars.
     """
     segment = tree.root
-    if segment is None or segment.end is None or not segment.verified or len(leaves) > _MAX_ARGUMENTS:
+    if (
+        segment is None
+        or segment.end is None
+        or not segment.verified
+        or len(leaves) > _MAX_ARGUMENTS
+    ):
         return None
     w = _Writer()
     w.unless(f"len(args) == {len(leaves)}")
-    w.unless("modes.NO_GRAD == 0 or modes.state.grad" if grad else "modes.NO_GRAD and not modes.state.grad")
+    w.unless(
+        "modes.NO_GRAD == 0 or modes.state.grad"
+        if grad
+        else "modes.NO_GRAD and not modes.state.grad"
+    )
     w.unless(f"config._engine == {config._engine!r} and not modes.ACTIVE")
     w.scope["token"] = errstate_token
     token = w.name("T", errstate_token())
@@ -69,8 +86,10 @@ def make_entry(tree: Tree, guards: Guards, leaves: Sequence[Any], dynamic: set[i
     if leaves:
         w.lines.append(f"{', '.join(f'a{i}' for i in range(len(leaves)))}, = args")
     given: list[str] = []
+    targets = {reg for reg, _ in segment.end.writes}
+    written = {e.key for e in segment.externals if e.kind == "arg" and e.reg in targets}
     for i, x in enumerate(leaves):
-        if not _argument(w, i, x, i in dynamic, given):
+        if not _argument(w, i, x, i in dynamic, i in written, given):
             return None
     arrays = [i for i, x in enumerate(leaves) if isinstance(x, ArrayCore)]
     for k, i in enumerate(arrays):
@@ -110,17 +129,23 @@ def make_entry(tree: Tree, guards: Guards, leaves: Sequence[Any], dynamic: set[i
     return w.scope["entry"]
 
 
-def _argument(w: _Writer, i: int, x: Any, dynamic: bool, given: list[str]) -> bool:
+def _argument(
+    w: _Writer, i: int, x: Any, dynamic: bool, written: bool, given: list[str]
+) -> bool:
     """Check argument i; False where only the general path can."""
     if isinstance(x, ArrayCore):
         d = x._d
         w.unless(f"type(a{i}) is {w.name('C', type(x))}")
         w.lines.append(f"d{i} = a{i}._d")
         shape, strides = w.name("S", d.shape), w.name("S", d.strides)
-        w.unless(f"d{i}.shape == {shape} and d{i}.dtype is {w.name('D', d.dtype)} and d{i}.strides == {strides}")
+        w.unless(
+            f"d{i}.shape == {shape} and d{i}.dtype is {w.name('D', d.dtype)} and d{i}.strides == {strides}"
+        )
         w.unless(f"a{i}._n is None" if x._n is None else f"type(a{i}._n) is {w.name('L', Leaf)}")
-        w.unless(f"a{i}._v {'is' if x._v is SCALAR else 'is not'} SCALAR")
-        w.unless(f"d{i}.flags.writeable is {d.flags.writeable}")
+        if not d.ndim:
+            w.unless(f"a{i}._v {'is' if x._v is SCALAR else 'is not'} SCALAR")
+        if written:
+            w.unless(f"d{i}.flags.writeable is {d.flags.writeable}")
         return True
     kind = type(x)
     if dynamic:
@@ -160,7 +185,14 @@ def _cannot_alias(w: _Writer, tree: Tree, guards: Guards, objects: dict[int, str
     return True
 
 
-def _results(w: _Writer, end: Any, registers: list[int], objects: dict[int, str], scalars: str, guards: Guards) -> None:
+def _results(
+    w: _Writer,
+    end: Any,
+    registers: list[int],
+    objects: dict[int, str],
+    scalars: str,
+    guards: Guards,
+) -> None:
     """Write the lines that make the call's output."""
     output = end.output
     simple = not end.grads and not end.stores and not end.writes
@@ -176,7 +208,11 @@ def _results(w: _Writer, end: Any, registers: list[int], objects: dict[int, str]
         w.lines.append(f"return {w.name('V', output.value)}")
         return
     w.scope["Finisher"] = Finisher
-    w.lines.append(f"registers = {{{', '.join(f'{reg}: values[{k}]' for k, reg in enumerate(registers))}}}")
+    w.lines.append(
+        f"registers = {{{', '.join(f'{reg}: values[{k}]' for k, reg in enumerate(registers))}}}"
+    )
     w.lines.append(f"objects = {{{', '.join(f'{reg}: {name}' for reg, name in objects.items())}}}")
     ending, containers = w.name("END", end), w.name("K", guards.containers)
-    w.lines.append(f"return Finisher(registers, objects, {scalars}, args, {containers}).commit({ending})")
+    w.lines.append(
+        f"return Finisher(registers, objects, {scalars}, args, {containers}).commit({ending})"
+    )

@@ -1,5 +1,4 @@
-"""`explain` and `verify`: what a jitted function became, and whether it still equals eager.
-"""
+"""`explain` and `verify`: what a jitted function became, and whether it still equals eager."""
 
 from __future__ import annotations
 

@@ -47,7 +47,9 @@ class Guards:
             self.containers[id(slot.container)] = slot.container
             if isinstance(slot.value, ArrayCore):
                 self._arrays[slot.place] = slot
-            if slot.place in dynamic or (slot.kind in ("item", "length") and id(slot.container) in logs):
+            if slot.place in dynamic or (
+                slot.kind in ("item", "length") and id(slot.container) in logs
+            ):
                 continue
             self._slots.append(slot)
         for slot in snapshot.arrays.values():
@@ -72,7 +74,9 @@ class Guards:
     def forget_list(self, container: int) -> None:
         """Stop guarding a list that the function only appends to."""
         self._slots = [
-            s for s in self._slots if not (id(s.container) == container and s.kind in ("item", "length"))
+            s
+            for s in self._slots
+            if not (id(s.container) == container and s.kind in ("item", "length"))
         ]
 
     def array(self, place: Any) -> Any:

@@ -90,9 +90,9 @@ class Jit:
     # ------------------------------------------------------------------------------------------ calls
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs:
-            for entry in self._fast:
+            for quick in self._fast:
                 try:
-                    result = entry(args)
+                    result = quick(args)
                 except Exception:
                     break  # nothing was written: Python runs again and raises what eager raises
                 if result is not MISS:
@@ -176,7 +176,8 @@ class Jit:
                 return _UNSEEN  # the recording finds the alias and gives the key up
             program, graph = tree.program(segment)
             inputs = [
-                registers[x] if kind == "register" else x.evaluate(scalars, registers) for kind, x in graph.inputs
+                registers[x] if kind == "register" else x.evaluate(scalars, registers)
+                for kind, x in graph.inputs
             ]
             try:
                 values = program(*inputs)
@@ -223,7 +224,12 @@ class Jit:
             return self._record(entries, entry, structure, leaves, scalars)
 
     def _record(
-        self, entries: list[Entry], entry: Entry | None, structure: Any, leaves: list[Any], scalars: list[Any]
+        self,
+        entries: list[Entry],
+        entry: Entry | None,
+        structure: Any,
+        leaves: list[Any],
+        scalars: list[Any],
     ) -> Any:
         objects = [x for x in leaves if not isinstance(x, ArrayCore)]
         try:
@@ -242,7 +248,11 @@ class Jit:
             else:
                 given.append(x)
         replaced = self._place_proxies(snapshot, recorder)
-        guards = entry.guards if entry is not None else Guards(snapshot, recorder.host_inputs, self._logs, replaced)
+        guards = (
+            entry.guards
+            if entry is not None
+            else Guards(snapshot, recorder.host_inputs, self._logs, replaced)
+        )
         random_before = _random_state()
         args, kwargs = _unflatten(structure, iter(given))
         modes.state.recorder = recorder
@@ -289,7 +299,9 @@ class Jit:
             if isinstance(x, ArrayCore):
                 recorder.argument(x, i)
 
-    def _place_proxies(self, snapshot: Snapshot, recorder: Recorder) -> list[tuple[Any, Any, HostScalar]]:
+    def _place_proxies(
+        self, snapshot: Snapshot, recorder: Recorder
+    ) -> list[tuple[Any, Any, HostScalar]]:
         """Put proxies into the state slots whose scalars change from call to call."""
         replaced = []
         for slot in snapshot.slots:
@@ -390,7 +402,12 @@ def _first(leaves: Sequence[Any], x: Any, i: int) -> int:
 
 
 def _resolve(
-    e: External, leaves: Sequence[Any], slots: Any, guards: Guards, objects: dict[int, Any], tree: Tree
+    e: External,
+    leaves: Sequence[Any],
+    slots: Any,
+    guards: Guards,
+    objects: dict[int, Any],
+    tree: Tree,
 ) -> Any:
     """The array that an external stands for on this call; None where it no longer fits."""
     kind = e.kind
@@ -413,7 +430,11 @@ def _aliased(writes: Any, objects: dict[int, Any]) -> bool:
     for reg, _ in writes:
         written = objects[reg]._d
         for other, array in objects.items():
-            if other != reg and array._d is not written and (array._d.base is not None or written.base is not None):
+            if (
+                other != reg
+                and array._d is not written
+                and (array._d.base is not None or written.base is not None)
+            ):
                 if np.may_share_memory(written, array._d):
                     return True
     return False
@@ -424,7 +445,9 @@ def _plain_output(value: Any) -> Any:
         return plain(value)
     if type(value) in (list, tuple):
         parts = [_plain_output(v) for v in value]
-        return value if all(a is b for a, b in zip(parts, value, strict=True)) else type(value)(parts)
+        return (
+            value if all(a is b for a, b in zip(parts, value, strict=True)) else type(value)(parts)
+        )
     if type(value) is dict:
         for k, v in value.items():
             value[k] = _plain_output(v)
@@ -433,8 +456,13 @@ def _plain_output(value: Any) -> Any:
 
 def _random_state() -> Any:
     legacy = np.random.get_state(legacy=False)
-    state: Any = legacy["state"]  # type: ignore[call-overload,index]
-    return random.getstate()[1][-1], state["pos"], random.getstate()[1][:4], state["key"][:4].tobytes()
+    state: Any = legacy["state"]
+    return (
+        random.getstate()[1][-1],
+        state["pos"],
+        random.getstate()[1][:4],
+        state["key"][:4].tobytes(),
+    )
 
 
 def _errstate_is_strict() -> bool:

@@ -36,7 +36,9 @@ CONVERSIONS: dict[str, Callable[[Any], Any]] = {
 def meta_of(array: ArrayCore) -> Meta:
     """Describe an array for a trace."""
     d = array._d
-    return Meta(d.dtype.name if d.dtype.isnative else d.dtype.str, d.shape, d.strides, array._v is SCALAR)
+    return Meta(
+        d.dtype.name if d.dtype.isnative else d.dtype.str, d.shape, d.strides, array._v is SCALAR
+    )
 
 
 def stamp_of(array: ArrayCore) -> int:
@@ -112,7 +114,9 @@ class Recorder:
             self._leaf_register.setdefault(array._n, reg)
             self._external_leaf.add(array._n)
         elif array._n is not None and kind != "constant":
-            raise TraceError("an input carries a gradient graph that was recorded outside the function")
+            raise TraceError(
+                "an input carries a gradient graph that was recorded outside the function"
+            )
         return reg
 
     def reg(self, array: ArrayCore) -> Reg:
@@ -167,7 +171,9 @@ class Recorder:
         known = self._derived.get(key)
         if known is None:
             source = self._metas[reg]
-            dummy = np.lib.stride_tricks.as_strided(np.empty(1, dtype), source.shape, source.strides)
+            dummy = np.lib.stride_tricks.as_strided(
+                np.empty(1, dtype), source.shape, source.strides
+            )
             view = np.asarray(prim.impl(dummy, **params))
             meta = Meta(source.dtype, view.shape, view.strides, False)
             known = self._new()
@@ -185,7 +191,10 @@ class Recorder:
     def apply(self, prim: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """Run an op and note it."""
         refs = self._operands(args)
-        raw = [plain(a) if type(a) is HostScalar else a._d if isinstance(a, ArrayCore) else a for a in args]
+        raw = [
+            plain(a) if type(a) is HostScalar else a._d if isinstance(a, ArrayCore) else a
+            for a in args
+        ]
         result = prim.finish(tuple(args), params, prim.compute(raw, params))
         if refs is None or self.dead is not None:
             return result
@@ -233,7 +242,9 @@ class Recorder:
         """Note an array that the function made from host values (`nm.zeros`): the same on every call."""
         data = array._d
         if data.nbytes > 1 << 26:
-            raise TraceError(f"a constant of {data.nbytes} bytes is made inside the function; make it outside")
+            raise TraceError(
+                f"a constant of {data.nbytes} bytes is made inside the function; make it outside"
+            )
         frozen = core.ARRAY(data.copy(), None, array._v if array._v is SCALAR else None)
         reg = self.bind(frozen, "constant", (data.dtype.str, data.shape, data.tobytes()))
         self._metas[reg] = meta_of(array)
@@ -386,7 +397,9 @@ class Recorder:
             value = self._grads[leaf]
             described = None if value is None else self._array(value, groups, fresh=True)
             grads.append((self._leaf_register[leaf], described))
-        writes = tuple([(self._by_id[i], int(root._t[1])) for i, (root, _) in self._written.items()])
+        writes = tuple(
+            [(self._by_id[i], int(root._t[1])) for i, (root, _) in self._written.items()]
+        )
         if writes:
             self._check_aliases([root for root, _ in self._written.values()])
         return End(spec, writes, tuple(grads), stores)
@@ -409,7 +422,10 @@ class Recorder:
         if kind in (list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")):
             return ("sequence", kind, tuple([self._describe(v, groups, arguments) for v in value]))
         if kind is dict:
-            return ("dict", tuple([(k, self._describe(v, groups, arguments)) for k, v in value.items()]))
+            return (
+                "dict",
+                tuple([(k, self._describe(v, groups, arguments)) for k, v in value.items()]),
+            )
         for i, a in enumerate(arguments):
             if a is value:
                 return ("argument", i)
@@ -463,7 +479,9 @@ class Recorder:
             if len(items) > len(before):
                 if any(a is not b for a, b in zip(items, before, strict=False)):
                     raise TraceError(f"{name} was rearranged")
-                new = tuple([self._store_value(v, name, groups, arguments) for v in items[len(before) :]])
+                new = tuple(
+                    [self._store_value(v, name, groups, arguments) for v in items[len(before) :]]
+                )
                 stores.append(("append", id(items), name, new))
                 grown[id(items)] = name
             elif len(items) < len(before):
@@ -479,16 +497,28 @@ class Recorder:
                     if isinstance(slot.container, dict) and after[: len(before)] == before:
                         for key in added:
                             value = slot.container[key]
-                            described = self._store_value(value, f"{slot.name}: {key!r}", groups, arguments)
-                            stores.append(("slot", ("entry", id(slot.container), key), slot.name, described))
+                            described = self._store_value(
+                                value, f"{slot.name}: {key!r}", groups, arguments
+                            )
+                            stores.append(
+                                ("slot", ("entry", id(slot.container), key), slot.name, described)
+                            )
                         continue
                     raise TraceError(f"{slot.name} changed")
                 continue
             if now is slot.value:
                 continue
-            if type(now) in SCALARS and type(slot.value) in SCALARS and same_scalar(now, slot.value):
+            if (
+                type(now) in SCALARS
+                and type(slot.value) in SCALARS
+                and same_scalar(now, slot.value)
+            ):
                 continue
-            if type(now) is HostScalar and type(slot.value) is HostScalar and now.expr == slot.value.expr:
+            if (
+                type(now) is HostScalar
+                and type(slot.value) is HostScalar
+                and now.expr == slot.value.expr
+            ):
                 continue
             if now is MISSING:
                 raise TraceError(f"{slot.name} was deleted")
@@ -496,7 +526,9 @@ class Recorder:
             stores.append(("slot", slot.place, slot.name, described))
         return tuple(stores)
 
-    def _store_value(self, value: Any, name: str, groups: dict[int, int], arguments: Sequence[Any]) -> Any:
+    def _store_value(
+        self, value: Any, name: str, groups: dict[int, int], arguments: Sequence[Any]
+    ) -> Any:
         if isinstance(value, ArrayCore) or type(value) is HostScalar or type(value) in SCALARS:
             return self._describe(value, groups, arguments)
         for i, a in enumerate(arguments):
@@ -537,7 +569,12 @@ def _frozen(params: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 
 def _frozen_path(path: Sequence[tuple[Any, dict[str, Any]]]) -> tuple[Any, ...]:
-    return tuple([(prim if isinstance(prim, str) else prim.name, _frozen(dict(params))) for prim, params in path])
+    return tuple(
+        [
+            (prim if isinstance(prim, str) else prim.name, _frozen(dict(params)))
+            for prim, params in path
+        ]
+    )
 
 
 def new_scalar_input(recorder: Recorder, value: Any, source: tuple[str, Any]) -> HostScalar:

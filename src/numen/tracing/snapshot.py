@@ -130,7 +130,9 @@ class Snapshot:
     def _add(self, kind: str, container: Any, key: Any, name: str) -> None:
         slot = Slot(kind, container, key, name)
         if len(self.slots) >= MAX_SLOTS:
-            raise TraceError(f"more than {MAX_SLOTS} places of Python state are reachable; the last was {name}")
+            raise TraceError(
+                f"more than {MAX_SLOTS} places of Python state are reachable; the last was {name}"
+            )
         self.slots.append(slot)
         if kind in ("length", "keys"):
             return
@@ -139,7 +141,12 @@ class Snapshot:
         self._later(slot.value, name)
 
     def _later(self, value: Any, name: str) -> None:
-        if type(value) in SCALARS or value is MISSING or type(value) is HostScalar or isinstance(value, ArrayCore):
+        if (
+            type(value) in SCALARS
+            or value is MISSING
+            or type(value) is HostScalar
+            or isinstance(value, ArrayCore)
+        ):
             return
         if id(value) not in self._seen:
             self._seen.add(id(value))
@@ -157,7 +164,9 @@ class Snapshot:
                 self._add("length", value, None, f"len({name})")
                 self.lists.append((value, list(value), name))
             for i in range(len(value)):
-                self._add("item", value, i, f"{name}[{i}]") if type(value) is list else self._tuple_item(value, i, name)
+                self._add("item", value, i, f"{name}[{i}]") if type(
+                    value
+                ) is list else self._tuple_item(value, i, name)
         elif type(value) is dict or isinstance(value, dict):
             self._add("keys", value, None, f"keys of {name}")
             for key in list(value):
@@ -175,7 +184,9 @@ class Snapshot:
                 if is_library_module(cls.__module__):
                     continue
                 for attribute in vars(cls).values():
-                    if isinstance(attribute, (types.FunctionType, classmethod, staticmethod, property)):
+                    if isinstance(
+                        attribute, (types.FunctionType, classmethod, staticmethod, property)
+                    ):
                         for f in _functions_of(attribute):
                             self._later(f, f"{cls.__name__}.{f.__name__}")
 
@@ -195,9 +206,11 @@ class Snapshot:
                 self._later(function, name)
             return
         self._seen.add(id(function))
-        for cell, variable in zip(function.__closure__ or (), function.__code__.co_freevars, strict=True):
+        for cell, variable in zip(
+            function.__closure__ or (), function.__code__.co_freevars, strict=True
+        ):
             self._add("cell", cell, None, variable)
-        for value in (function.__defaults__ or ()):
+        for value in function.__defaults__ or ():
             self._later(value, f"default of {name}")
         for value in (function.__kwdefaults__ or {}).values():
             self._later(value, f"default of {name}")

@@ -25,7 +25,19 @@ MAX_SEGMENTS = 256
 class Segment:
     """Instructions up to a query or to the end of the path."""
 
-    __slots__ = ("children", "end", "externals", "items", "metas", "needed", "outcome", "parent", "program", "query", "verified")
+    __slots__ = (
+        "children",
+        "end",
+        "externals",
+        "items",
+        "metas",
+        "needed",
+        "outcome",
+        "parent",
+        "program",
+        "query",
+        "verified",
+    )
 
     def __init__(self, parent: Segment | None) -> None:
         self.parent = parent

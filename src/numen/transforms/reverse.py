@@ -16,14 +16,16 @@ from numen.dispatch import backward as _backward
 from numen.dispatch import core, modes, slots
 from numen.dispatch.core import ArrayCore, Leaf, Node
 from numen.errors import DTypeError, GradientError, describe
-from numen.namespace.convert import as_array
+from numen.dispatch.convert import as_array
 
 
 def _alias(x: Any, op: str, position: int) -> Any:
     """An Array with x's values and a node of its own above x's."""
     a = as_array(x)
     if a._d.dtype.kind != "f" and not core.is_differentiable(a._d.dtype) or a._d.dtype.kind == "c":
-        raise DTypeError(f"{op}: argument {position} must be of a real floating dtype, got {describe(a)}")
+        raise DTypeError(
+            f"{op}: argument {position} must be of a real floating dtype, got {describe(a)}"
+        )
     alias = core.ARRAY(a._d)
     alias._t = _backward.register_of(a)
     if a._n is None:
@@ -37,7 +39,9 @@ def _positions(argnums: int | Sequence[int], count: int, op: str) -> tuple[int, 
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     for i in numbers:
         if not -count <= i < count:
-            raise TypeError(f"{op}: argnums {argnums} needs more positional arguments than the {count} given")
+            raise TypeError(
+                f"{op}: argnums {argnums} needs more positional arguments than the {count} given"
+            )
     return tuple([i % count for i in numbers])
 
 
@@ -46,13 +50,17 @@ def _cotangents(out: Any, seed: Any, aliases: Sequence[Any]) -> list[Any]:
     results = []
     for a, g in zip(aliases, found, strict=True):
         if g is None:
-            g = slots.primitive("broadcast_to")(core.new_constant(np.zeros((), a._d.dtype)), shape=a._d.shape)
+            g = slots.primitive("broadcast_to")(
+                core.new_constant(np.zeros((), a._d.dtype)), shape=a._d.shape
+            )
             g = slots.primitive("copy")(g)
         results.append(g)
     return results
 
 
-def value_and_grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def value_and_grad(
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
     """Make a function that returns (f(*args), gradient with respect to the arguments `argnums`).
 
     Parameters
@@ -87,7 +95,9 @@ def value_and_grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_
             result = f(*inputs, **kwargs)
             out, aux = result if has_aux else (result, None)
             if not isinstance(out, ArrayCore) or out._d.size != 1:
-                raise GradientError(f"grad: f must return an array of one element, got {describe(out)}")
+                raise GradientError(
+                    f"grad: f must return an array of one element, got {describe(out)}"
+                )
             grads = _cotangents(out, None, aliases)
         value = _outside(out, aliases)
         grads = [_outside(g, aliases) for g in grads]
@@ -124,7 +134,9 @@ def _reaches_outer(node: Any, inner: set[Any]) -> bool:
     return False
 
 
-def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
     """Make the gradient function of f; see `value_and_grad`.
 
     Examples
@@ -166,6 +178,8 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
 
     def pull(cotangent: Any) -> tuple[Any, ...]:
         with modes.set_grad_enabled(True):
-            return tuple([_outside(g, aliases) for g in _cotangents(out, as_array(cotangent), aliases)])
+            return tuple(
+                [_outside(g, aliases) for g in _cotangents(out, as_array(cotangent), aliases)]
+            )
 
     return _outside(out, aliases), pull

@@ -15,8 +15,16 @@ from numen.compiler.body import Value as Scalar
 from numen.compiler.lower import lower
 from numen.compiler.nest import Buffer, Nest, Store
 from numen.compiler.passes.axes import join, memory_order, stride_class
-from numen.compiler.passes.fuse import Fusion, Group, Move, Moves, reduced_axes, transpose_move
-from numen.compiler.passes.fuse import spread_moves
+from numen.compiler.passes.fuse import (
+    Fusion,
+    Group,
+    Move,
+    Moves,
+    Use,
+    reduced_axes,
+    spread_moves,
+    transpose_move,
+)
 from numen.compiler.passes.layout import CopyNeeded, Layout, apply_view
 from numen.compiler.passes.prepare import RewriteNeeded
 from numen.compiler.passes.storage import Storage
@@ -24,6 +32,7 @@ from numen.compiler.passes.support import lowering_params
 from numen.compiler.scalar import ITEMSIZE
 from numen.graph.graph import Value
 from numen.graph.infer import VIEWS
+from numen.graph.types import plain_name
 
 Ints = tuple[int, ...]
 
@@ -76,6 +85,7 @@ class _Builder:
         self.reduced = group.reduced
         self.loads: list[Access] = []
         self.scalars: list[ScalarArgument] = []
+        self.reduction_loads: dict[Value, list[int]] = {}
         self._known: dict[tuple[int, bool, Moves], Scalar] = {}
         self._load_numbers: dict[tuple[int, Layout], int] = {}
 
@@ -102,18 +112,20 @@ class _Builder:
         ]
         if value.op in ("copy", "barrier"):
             return args[0]
-        return lower(self.body, value.op, args, value.dtype.name, lowering_params(value))
+        return lower(self.body, value.op, args, plain_name(value.dtype), lowering_params(value))
 
     def _reduce(self, value: Value) -> Scalar:
         operand = value.args[0]
         axes = reduced_axes(value)
         order = (*(a for a in range(operand.type.rank) if a not in axes), *axes)
         moves = () if order == tuple(range(len(order))) else (transpose_move(order),)
+        before = len(self.loads)
         element = self.value(operand, True, moves)
+        self.reduction_loads[value] = list(range(before, len(self.loads)))
         return self.body.reduce(value.op, element)
 
     def _const(self, value: Value) -> Scalar:
-        number, dtype = value.param("value"), value.dtype.name
+        number, dtype = value.param("value"), plain_name(value.dtype)
         if repr(number) in BAKED:
             return self.body.const(number, dtype)
         if value.dtype.kind == "f":
@@ -123,7 +135,7 @@ class _Builder:
 
     def _scalar_input(self, value: Value) -> Scalar:
         number = self.fusion.graph.inputs.index(value)
-        dtype = value.dtype.name
+        dtype = plain_name(value.dtype)
         kind = "float64" if dtype == "float64" else "int64"
         return self._argument(ScalarArgument(kind, number), dtype)
 
@@ -156,15 +168,34 @@ class _Builder:
         if key not in self._load_numbers:
             self._load_numbers[key] = len(self.loads)
             self.loads.append(Access(value, storage, layout))
-        return self.body.load(self._load_numbers[key], value.dtype.name)
+        return self.body.load(self._load_numbers[key], plain_name(value.dtype))
 
 
-def build(fusion: Fusion, group: Group, storages: dict[int, Storage]) -> Kernel | None:
+Inlined = list[tuple[Value, Use]]
+
+
+def inlined_values(fusion: Fusion) -> dict[Group, Inlined]:
+    """For each group the pointwise values that it computes without storing them, in order."""
+    result: dict[Group, Inlined] = {group: [] for group in fusion.groups}
+    for value in fusion.graph.values:
+        if fusion.kinds[value.index] == "pointwise" and value.index not in fusion.owner:
+            for use in fusion.uses[value.index]:
+                result[use.group].append((value, use))
+    return result
+
+
+def build(
+    fusion: Fusion, group: Group, storages: dict[int, Storage], inlined: Inlined
+) -> Kernel | None:
     """Make the kernel of a group; None where it has nothing to store.
+
+    `inlined` are the group's values of `inlined_values`.
 
     Raises RewriteNeeded where an operand must be copied first.
     """
     builder = _Builder(fusion, group, storages)
+    for value, use in inlined:  # arguments first, so that no recursion goes deep
+        builder.value(value, use.inside, use.moves)
     results: list[tuple[Access, Scalar]] = []
     for root in sorted(group.roots, key=lambda value: value.index):
         storage = storages[root.index]
@@ -216,7 +247,7 @@ def _finish(builder: _Builder, results: list[tuple[Access, Scalar]]) -> Kernel:
     if group.reduced is not None:
         inner = join(group.reduced, [own[rank:] for own in strides])
         if len(inner.extents) > 1:
-            raise RewriteNeeded("reduced", group.reductions[0], 0)
+            raise RewriteNeeded("reduced", _to_copy(builder), 0)
         if not inner.extents:
             all_extents += (1,)
             all_strides = tuple((*own, 0) for own in all_strides)
@@ -225,8 +256,8 @@ def _finish(builder: _Builder, results: list[tuple[Access, Scalar]]) -> Kernel:
             all_strides = tuple(a + b for a, b in zip(all_strides, inner.strides, strict=True))
     buffers = tuple(
         Buffer(
-            access.value.dtype.name,
-            tuple(stride_class(s, ITEMSIZE[access.value.dtype.name]) for s in own),
+            plain_name(access.value.dtype),
+            tuple(stride_class(s, ITEMSIZE[plain_name(access.value.dtype)]) for s in own),
         )
         for access, own in zip(operands, all_strides, strict=True)
     )
@@ -247,6 +278,17 @@ def _finish(builder: _Builder, results: list[tuple[Access, Scalar]]) -> Kernel:
         all_strides,
         tuple(builder.scalars),
     )
+
+
+def _to_copy(builder: _Builder) -> Value:
+    """The reduction whose operand must be copied so that the group's reduced axes join."""
+    rank = len(builder.group.space)
+    assert builder.reduced is not None
+    for reduction, numbers in builder.reduction_loads.items():
+        strides = [builder.loads[number].layout.strides[rank:] for number in numbers]
+        if len(join(builder.reduced, strides).extents) > 1:
+            return reduction
+    return next(r for r in builder.group.reductions if r.args[0].op != "barrier")
 
 
 def points(kernel: Kernel) -> int:

@@ -11,6 +11,7 @@ import math
 
 from numen.compiler.passes.rewrite import Rebuilder, Rewrite, rewrite
 from numen.graph.graph import Graph, Value
+from numen.graph.types import plain_name
 
 GEMM_DTYPES = ("float32", "float64")
 
@@ -21,7 +22,7 @@ def decompose(graph: Graph) -> Graph:
 
 def _mean(r: Rebuilder, value: Value) -> Value | None:
     operand = value.args[0]
-    if value.dtype.name not in GEMM_DTYPES:
+    if plain_name(value.dtype) not in GEMM_DTYPES:
         return None
     if operand.dtype != value.dtype:
         operand = r.op("cast", (operand,), {"dtype": value.dtype})
@@ -32,7 +33,7 @@ def _mean(r: Rebuilder, value: Value) -> Value | None:
 
 def _matmul(r: Rebuilder, value: Value) -> Value | None:
     a, b = value.args
-    if value.dtype.name not in GEMM_DTYPES:
+    if plain_name(value.dtype) not in GEMM_DTYPES:
         return None
     if b.type.rank == 1 or b.shape[-1] == 1:
         return _single_column(r, value)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from numen.compiler.passes.build import Kernel, build
+from numen.compiler.passes.build import Kernel, build, inlined_values
 from numen.compiler.passes.dce import dce
 from numen.compiler.passes.fuse import Fusion, Group, Move, Moves
 from numen.compiler.passes.hazards import order_groups
@@ -21,6 +21,7 @@ from numen.compiler.passes.storage import Order, Storage, assign
 from numen.errors import InternalError
 from numen.graph.graph import Graph, Params, Value
 from numen.graph.infer import VIEWS
+from numen.graph.types import plain_name
 
 
 @dataclass(frozen=True)
@@ -103,9 +104,11 @@ def _attempt(graph: Graph, orders: Sequence[Order]) -> Schedule:
     fusion = Fusion(graph)
     merge(fusion)
     storages = assign(fusion, orders)
-    kernels: dict[Group, Kernel | None] = {}
-    for group in fusion.groups:
-        kernels[group] = build(fusion, group, storages) if group.kind == "nest" else None
+    inlined = inlined_values(fusion)
+    kernels: dict[Group, Kernel | None] = {
+        group: build(fusion, group, storages, inlined[group]) if group.kind == "nest" else None
+        for group in fusion.groups
+    }
     steps: list[Step] = []
     for group in order_groups(fusion, kernels, storages):
         kernel = kernels[group]
@@ -149,7 +152,7 @@ def _gemm(value: Value, storages: dict[int, Storage]) -> Step:
     result = storages[value.index]
     plain = value.shape[-1] == 1 or result.layout.strides[-1] == value.dtype.itemsize
     a, b = operands
-    return GemmStep(value.dtype.name, a, b, (result, result.layout), not plain)
+    return GemmStep(plain_name(value.dtype), a, b, (result, result.layout), not plain)
 
 
 def _host(value: Value, storages: dict[int, Storage]) -> HostStep:

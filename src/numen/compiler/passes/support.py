@@ -12,10 +12,11 @@ from typing import Literal
 import numpy as np
 
 from numen.compiler.lower import has_kernel
-from numen.compiler.passes.layout import CopyNeeded, Layout, apply_view, permuted, dense_order
+from numen.compiler.passes.layout import CopyNeeded, Layout, apply_view, dense_order, permuted
 from numen.compiler.scalar import DTYPES
 from numen.graph.graph import Value, input_strides
 from numen.graph.infer import VIEWS
+from numen.graph.types import plain_name
 
 Kind = Literal["source", "view", "pointwise", "reduction", "write", "gemm", "host"]
 GroupKind = Literal["nest", "gemm", "host"]
@@ -26,7 +27,7 @@ GEMM_DTYPES = ("float32", "float64")
 
 def kernel_dtype(dtype: np.dtype) -> bool:
     """Whether kernels can load and store the dtype."""
-    return dtype.isnative and dtype.name in DTYPES
+    return dtype.isnative and plain_name(dtype) in DTYPES
 
 
 def kind_of(value: Value) -> Kind:
@@ -43,12 +44,12 @@ def kind_of(value: Value) -> Kind:
     if op == "setitem":
         return "write" if write_layout(value) is not None else "host"
     if op == "matmul":
-        plain = value.dtype.name in GEMM_DTYPES and min(a.type.rank for a in value.args) >= 2
+        plain = plain_name(value.dtype) in GEMM_DTYPES and min(a.type.rank for a in value.args) >= 2
         return "gemm" if plain else "host"
     if op in REDUCTIONS:
         return "reduction" if _reduces(value) else "host"
-    names = [arg.dtype.name for arg in value.args]
-    known = has_kernel(op, names, value.dtype.name, lowering_params(value))
+    names = [plain_name(arg.dtype) for arg in value.args]
+    known = has_kernel(op, names, plain_name(value.dtype), lowering_params(value))
     return "pointwise" if known else "host"
 
 
@@ -70,7 +71,7 @@ def constant(value: Value) -> float | int | bool | None:
 def _reduces(value: Value) -> bool:
     if value.param("keepdims"):
         return False
-    return has_kernel(value.op, [value.args[0].dtype.name], value.dtype.name, {})
+    return has_kernel(value.op, [plain_name(value.args[0].dtype)], plain_name(value.dtype), {})
 
 
 def aligned(value: Value) -> bool:

@@ -1,0 +1,102 @@
+"""Where results go: `out=`, `where=` and in-place operators.
+
+Where no gradient, trace or inexact kernel is concerned, NumPy writes straight into the memory; else the result is
+computed and then written, with what `dispatch/views.py` does for gradients. Used by `operators.py`, `array.py` and
+`functions.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from numen.dispatch import core, modes, views
+from numen.dispatch.core import SCALAR, ArrayCore, View
+from numen.dispatch.primitive import Primitive
+from numen.errors import describe
+from numen.dispatch.convert import as_array
+from numen.ops import table
+
+
+def target_of(out: Any, op: str) -> Any:
+    """The Array that `out=` names: itself, or alone in a tuple.
+
+    Raises
+    ------
+    TypeError
+        If it is no Array that can be written.
+    """
+    target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    if not isinstance(target, ArrayCore) or target._v is SCALAR:
+        raise TypeError(f"{op}: return arrays must be of ArrayType; out is {describe(target)}")
+    return target
+
+
+def into(out: Any, result: Any, op: str) -> Any:
+    """Write a result into `out`, which has its shape, and return that; the result itself without one.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, or `out` is read-only.
+    TypeError
+        If the result can't be cast to `out`'s dtype by "same_kind".
+    """
+    if out is None:
+        return result
+    target = target_of(out, op)
+    if target._d.shape != result._d.shape:
+        raise _no_fit(target, result._d.shape, op)
+    views.write(target, result, op)
+    return target
+
+
+def elementwise_into(prim: Primitive, args: Sequence[Any], out: Any, where: Any) -> Any:
+    """Call an elementwise row with `out=` or `where=`.
+
+    Elements that `where` skips keep out's values; without an out they are 0, with gradient 0.
+    """
+    op = prim.name
+    target = None if out is None else target_of(out, op)
+    if target is not None and where is True and writes_directly(prim, target, args):
+        write_directly(prim, target, args)
+        return target
+    result = prim(*args)
+    if where is not True:
+        result = table["where"](as_array(where, np.bool_), result, 0 if target is None else target)
+    if target is None:
+        return result
+    shape = target._d.shape
+    if np.broadcast_shapes(shape, result._d.shape) != shape:
+        raise _no_fit(target, result._d.shape, op)
+    views.write(target, result, op)
+    return target
+
+
+def writes_directly(prim: Primitive, target: Any, args: Sequence[Any]) -> bool:
+    """Whether NumPy may write a row's result into the target's memory, nobody else having to know."""
+    if prim.ufunc is None or not target._d.flags.writeable or (modes.ACTIVE and modes.state.special):
+        return False
+    if not prim.exact and target._d.size >= modes.LIMIT:
+        return False
+    if modes.NO_GRAD and not modes.state.grad:
+        return True
+    if target._n is not None or (type(target._v) is View and target._v.base._n is not None):
+        return False
+    return not any([isinstance(a, ArrayCore) and a._n is not None for a in args])
+
+
+def write_directly(prim: Primitive, target: Any, args: Sequence[Any]) -> None:
+    """Let the row's ufunc write into the target."""
+    assert prim.ufunc is not None
+    views.keep_saved_result(target)
+    prim.ufunc(*[core.unwrap(a) for a in args], out=target._d)
+    views.wrote(target, None)
+
+
+def _no_fit(target: Any, shape: tuple[int, ...], op: str) -> ValueError:
+    return ValueError(
+        f"{op}: non-broadcastable output operand with shape {target._d.shape} doesn't match the broadcast shape {shape}"
+    )
