@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.errors import DTypeError, InternalError, ShapeError
+from numen.errors import DTypeError, InternalError, NumenError, ShapeError
 from numen.graph.types import Dim, Extent, Shape, TensorType, broadcast_shapes
 
 Types = Sequence[TensorType]
@@ -46,7 +46,13 @@ def infer(
         if given is None:
             raise InternalError(f"op {name!r} has no type rule and no type was given")
         return given
-    return rule(types, **params)
+    try:
+        return rule(types, **params)
+    except NumenError:
+        raise
+    except (TypeError, ValueError) as error:
+        came = ", ".join(map(str, types))
+        raise InternalError(f"{name} of ({came}) with params {params}: {error}") from error
 
 
 def normalize_params(
@@ -294,16 +300,19 @@ def path_type(base: TensorType, path: Path) -> TensorType:
 def _setitem(types: Types, path: Path) -> TensorType:
     base, value = types
     view = path_type(base, path)
-    if broadcast_shapes((view.shape, _strip(value.shape, view.rank))) != view.shape:
+    if not _assignable(value.shape, view.shape):
         raise ShapeError(f"setitem: {value} does not broadcast to the view {view}")
     return base
 
 
-def _strip(shape: Shape, rank: int) -> Shape:
-    """Drop leading extents of 1 beyond `rank`, which NumPy allows in an assigned value."""
-    while len(shape) > rank and shape[0] == 1:
+def _assignable(shape: Shape, target: Shape) -> bool:
+    """Whether NumPy's broadcasting brings a value to the target; leading extents of 1 may exceed it."""
+    while len(shape) > len(target) and shape[0] == 1:
         shape = shape[1:]
-    return shape
+    try:
+        return broadcast_shapes((target, shape)) == tuple(target)
+    except ShapeError:
+        return False
 
 
 # Indexing with arrays
@@ -350,7 +359,7 @@ def _scatter_add(types: Types, spec: tuple[Any, ...]) -> TensorType:
     base, value, *indices = types
     _same_dtype("scatter_add", (base, value))
     picked = gathered_shape(base.shape, [i.shape for i in indices], spec)
-    if broadcast_shapes((picked, _strip(value.shape, len(picked)))) != picked:
+    if not _assignable(value.shape, picked):
         raise ShapeError(f"scatter_add: {value} does not broadcast to the elements {picked}")
     return base
 

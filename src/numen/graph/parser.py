@@ -31,7 +31,7 @@ def parse(text: str) -> Graph:
     for line in filter(None, map(str.strip, text.splitlines())):
         try:
             _parse_line(graph, line)
-        except (IndexError, ValueError, KeyError, TypeError) as error:
+        except (IndexError, ValueError, KeyError, TypeError, SyntaxError) as error:
             raise FormatError(f"graph text: line {line!r}: {error}") from error
     return graph
 
