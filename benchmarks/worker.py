@@ -15,6 +15,7 @@ import time
 from typing import Any, TextIO
 
 import workloads
+from machine import Watch
 
 WARM_CALLS = 3
 ROUND_CALLS = 4_000
@@ -54,14 +55,21 @@ def measure(work: workloads.Work, seconds: float) -> dict[str, Any]:
     times: list[float] = []
     gc.collect()
     gc.disable()
+    watch = Watch()
     end = time.perf_counter() + seconds
     while len(times) < 3 or (time.perf_counter() < end and len(times) < ROUND_CALLS):
         begin = time.perf_counter()
         for _ in range(loop):
             work()
         times.append((time.perf_counter() - begin) / loop)
+    others = watch.others()
     gc.enable()
-    return {"median": statistics.median(times), "least": min(times), "calls": len(times) * loop}
+    return {
+        "median": statistics.median(times),
+        "least": min(times),
+        "calls": len(times) * loop,
+        "others": others,
+    }
 
 
 def main(side: str, threads: int, requests: TextIO, answers: TextIO) -> None:

@@ -151,7 +151,7 @@ def compare_steps(images: np.ndarray, labels: np.ndarray, rounds: int = 30) -> N
     }
     times: dict[str, list[float]] = {name: [] for name in steps}
     losses: dict[str, list[float]] = {name: [] for name in steps}
-    batches = [slice(at, at + BATCH) for at in range(0, 5 * BATCH, BATCH)]
+    batches = [slice(at, at + BATCH) for at in range(0, min(5 * BATCH, TRAIN), BATCH)]
     for _ in range(rounds + 1):
         for name, step in steps.items():
             wrap = np.asarray if name == "plain NumPy" else nm.array
@@ -161,8 +161,10 @@ def compare_steps(images: np.ndarray, labels: np.ndarray, rounds: int = 30) -> N
                 losses[name].append(step(*batch))
                 times[name].append(time.perf_counter() - begin)
 
-    print(f"\none training step of {BATCH} digits, median of {5 * rounds} calls, in turns:")
-    medians = {name: statistics.median(values[5:]) for name, values in times.items()}
+    print(
+        f"\none training step of {BATCH} digits, median of {len(batches) * rounds} calls, in turns:"
+    )
+    medians = {name: statistics.median(values[len(batches) :]) for name, values in times.items()}
     for name, median in medians.items():
         print(f"  {name:<14}{median * 1e3:8.3f} ms{median / medians['plain NumPy']:8.2f}x")
     # Rounding differs, and training amplifies what differs: the distance grows with the steps.

@@ -73,7 +73,7 @@ def test_quickstart_without_its_digits_says_what_to_install(quickstart, monkeypa
 def benchmarks(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     yield
-    for name in ("workloads", "worker", "bench"):
+    for name in ("workloads", "worker", "bench", "machine"):
         sys.modules.pop(name, None)
 
 

@@ -624,3 +624,83 @@ def test_a_call_that_raises_has_changed_nothing_before_python_runs_again():
     with pytest.raises(IndexError):
         g(x, nm.array([0, 9]))
     assert total.tolist() == [5.0, 5.0, 5.0]  # as eager leaves it: written once, then raised
+
+
+# ------------------------------------------------------------------------------------------------ gradients through
+
+
+def leaf(*shape, seed=0):
+    data = np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+    return nm.array(data, requires_grad=True)
+
+
+def test_gradients_flow_through_a_jitted_call():
+    w, b = leaf(4, 3), leaf(3, seed=1)
+
+    def loss(x):
+        h = nm.tanh(x @ w + b)
+        return (h * h).mean(), h.detach().sum(axis=0)
+
+    f = nm.jit(loss)
+    for i in range(6):
+        x = leaf(5, 4, seed=10 + i)
+        w.grad = b.grad = None
+        with nm.config(engine="kernels"):
+            value, h = loss(x)
+            (value * 2 + h.sum()).sum().backward()
+        want = [value, x.grad, w.grad, b.grad]
+        x.grad = w.grad = b.grad = None
+        value, h = f(x)
+        assert value.requires_grad
+        assert not value.is_leaf
+        with nm.config(engine="kernels"):
+            (value * 2 + h.sum()).sum().backward()
+        got = [value, x.grad, w.grad, b.grad]
+        assert all(bits(p.detach(), q.detach()) for p, q in zip(got, want, strict=True))
+    assert not nm.explain(f).reasons
+
+
+def test_several_results_with_graphs_run_eagerly():
+    w = leaf(3)
+    f = nm.jit(lambda x: (x * w, (x * w).sum()))
+    for _ in range(4):
+        a, b = f(nm.ones(3, nm.float32))
+        w.grad = None
+        (a.sum() + b).backward()
+        assert bits(w.grad, nm.full(3, 2.0, nm.float32))
+    assert "several" in nm.explain(f).reasons[0]
+
+
+def test_value_and_grad_of_a_jitted_function_and_second_order():
+    f = nm.jit(lambda x: (nm.exp(x) * x).sum())
+    plain = f.__wrapped__
+    for i in range(5):
+        x = nm.array(np.random.default_rng(i).standard_normal(4))
+        with nm.config(engine="kernels"):
+            want = nm.value_and_grad(plain)(x), nm.grad(lambda z: nm.grad(plain)(z).sum())(x)
+            got = nm.value_and_grad(f)(x), nm.grad(lambda z: nm.grad(f)(z).sum())(x)
+        assert bits(got[0][0], want[0][0])
+        assert bits(got[0][1], want[0][1])
+        assert np.allclose(got[1].numpy(), want[1].numpy(), rtol=1e-14)
+
+
+def test_a_parameter_written_between_a_jitted_call_and_its_backward_is_an_error():
+    w = leaf(3)
+    f = nm.jit(lambda x: (x * w * w).sum())
+    for _ in range(5):
+        y = f(nm.ones(3, nm.float32))
+    with nm.no_grad():
+        w += 1
+    with pytest.raises(nm.GradientError, match="in place"):
+        y.backward()
+
+
+def test_a_second_backward_through_a_jitted_call_is_an_error():
+    w = leaf(3)
+    f = nm.jit(lambda: (w * w).sum())
+    for _ in range(4):
+        y = f()
+    y.backward(retain_graph=True)
+    y.backward()
+    with pytest.raises(nm.GradientError, match="freed"):
+        y.backward()

@@ -8,7 +8,7 @@ the gradient is wanted, a mode is active, or the arrays are large enough for ker
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
@@ -19,6 +19,7 @@ from numen.dispatch.core import ArrayCore, Leaf, Node
 from numen.errors import GradientError, InternalError, ShapeError, describe
 
 _grad_lock = threading.Lock()
+_ones: dict[np.dtype[Any], Any] = {}
 
 
 def backward(
@@ -62,44 +63,61 @@ def backward(
         else:
             cotangents[node] = g
             heappush(heap, (node.stamp, id(node), node))
-    wanted = None if wrt is None else {node: None for node in wrt}
-    found: dict[Any, Any] = {}
-    with modes.set_grad_enabled(create_graph):
-        while heap:
-            node = heappop(heap)[2]
-            g = cotangents.pop(node)
-            if wanted is not None and node in wanted:
-                found[node] = g
+    wanted = None if wrt is None else dict.fromkeys(wrt)
+    keep = retain_graph or create_graph
+    if wrapped:
+        with modes.set_grad_enabled(create_graph):
+            _walk(heap, cotangents, wanted, keep, _pull_arrays)
+    else:
+        _walk(heap, cotangents, wanted, keep, _pull)
+    return [] if wrt is None else [wanted[node] for node in wrt]  # type: ignore[index]
+
+
+def _walk(
+    heap: list[tuple[int, int, Any]],
+    cotangents: dict[Any, Any],
+    wanted: dict[Any, Any] | None,
+    keep: bool,
+    pull: Callable[[Node, Any], Sequence[Any]],
+) -> None:
+    """Visit nodes newest first: each is reached when its cotangent is complete. `wanted` is filled, or leaves are."""
+    while heap:
+        node = heappop(heap)[2]
+        g = cotangents.pop(node)
+        if wanted is not None and node in wanted:
+            wanted[node] = g
+            continue
+        if type(node) is Leaf:
+            if wanted is None:
+                _accumulate(node, g)
+            continue
+        for parent, c in zip(node.parents, pull(node, g), strict=True):
+            if parent is None or c is None:
                 continue
-            if type(node) is Leaf:
-                if wanted is None:
-                    _accumulate(node, g, wrapped)
-                continue
-            parents = node.parents
-            for parent, c in zip(parents, _pull(node, g, wrapped), strict=True):
-                if parent is None or c is None:
-                    continue
-                if c.shape != parent.shape:
-                    c = unbroadcast(c, parent.shape)
-                if c.dtype != parent.dtype:
-                    if c.dtype.kind == "c" and parent.dtype.kind != "c":
-                        raise GradientError(
-                            f"backward: {node.prim.name} gives a complex gradient for a {parent.dtype} "
-                            "argument; gradients through complex values are not supported yet"
-                        )
-                    c = c.astype(parent.dtype)
-                if parent in cotangents:
-                    cotangents[parent] = cotangents[parent] + c
-                else:
-                    if c is g and type(parent) is Leaf:
-                        c = _copied(c)
-                    cotangents[parent] = c
-                    heappush(heap, (parent.stamp, id(parent), parent))
-            if not (retain_graph or create_graph):
-                node.args = None
-                node.out = None
-                node.parents = ()
-    return [] if wrt is None else [found.get(node) for node in wrt]
+            if c.shape != parent.shape:
+                c = unbroadcast(c, parent.shape)
+            if c.dtype is not parent.dtype and c.dtype != parent.dtype:
+                c = _cast(c, parent, node)
+            if parent in cotangents:
+                cotangents[parent] = cotangents[parent] + c
+            else:
+                if c is g and type(parent) is Leaf:
+                    c = _copied(c)
+                cotangents[parent] = c
+                heappush(heap, (parent.stamp, id(parent), parent))
+        if not keep:
+            node.args = None
+            node.out = None
+            node.parents = ()
+
+
+def _cast(c: Any, parent: Any, node: Node) -> Any:
+    if c.dtype.kind == "c" and parent.dtype.kind != "c":
+        raise GradientError(
+            f"backward: {node.prim.name} gives a complex gradient for a {parent.dtype} "
+            "argument; gradients through complex values are not supported yet"
+        )
+    return c.astype(parent.dtype)
 
 
 def _seed(y: ArrayCore, seed: Any, wrapped: bool) -> Any:
@@ -109,8 +127,16 @@ def _seed(y: ArrayCore, seed: Any, wrapped: bool) -> Any:
                 f"backward: a gradient starts by itself only from one element; got {describe(y)}. "
                 "Hint: reduce it (sum, mean) or pass the cotangent"
             )
-        seed = np.ones(y._d.shape, y._d.dtype)
-        return core.new_constant(seed) if wrapped else seed
+        dtype = y._d.dtype
+        if not wrapped and not y._d.shape and dtype in _ones:
+            return _ones[dtype]
+        seed = np.ones(y._d.shape, dtype)
+        if wrapped:
+            return core.new_constant(seed)
+        if not y._d.shape:
+            seed.flags.writeable = False
+            _ones[dtype] = seed
+        return seed
     shape = np.shape(core.unwrap(seed))
     if tuple(shape) != y._d.shape:
         raise ShapeError(
@@ -121,48 +147,67 @@ def _seed(y: ArrayCore, seed: Any, wrapped: bool) -> Any:
     return np.asarray(core.unwrap(seed))
 
 
-def _pull(node: Node, g: Any, wrapped: bool) -> Sequence[Any]:
-    """Cotangents of one node's arguments."""
-    prim, saved = node.prim, node.args
+def _pull(node: Node, g: Any) -> Sequence[Any]:
+    """Cotangents of one node's arguments, by raw arrays where all of them are small."""
+    saved = node.args
     if saved is None:
-        raise GradientError(
-            f"backward: the graph through {prim.name} was already freed. Hint: retain_graph=True keeps it"
-        )
+        raise _freed(node)
+    limit = modes.LIMIT
     parents = node.parents
-    stamp = node.stamp
-    large = not wrapped and g.size >= modes.LIMIT
     args: list[Any] = []
-    for a, parent in zip(saved, parents, strict=True):
+    for a, parent in zip(saved, parents):  # noqa: B905 (this loop is what a small backward pass costs)
         if a is None:
             args.append(parent)
         elif isinstance(a, ArrayCore):
             memory = a._v
-            if memory is not None and memory.t < stamp:
-                raise GradientError(
-                    f"backward: {prim.name} saved a {describe(a)} that was written in place afterwards. "
-                    "Hint: write into a copy"
-                )
-            if not wrapped and not large and a._d.size >= modes.LIMIT:
-                large = True
-            args.append(a)
+            if memory is not None and memory.t < node.stamp:
+                raise _overwritten(node, a)
+            raw = a._d
+            if raw.size >= limit:
+                break
+            args.append(raw)
         else:
             args.append(a)
-    needs = tuple([p is not None for p in parents])
-    out = node.out
-    if wrapped:
-        if out is not None:
-            out = _out_array(node, out)
-        return prim.vjp(needs, g, out, *args, **node.params)  # type: ignore[no-any-return]
-    if large:
-        if out is not None and not isinstance(out, ArrayCore):
-            out = core.ARRAY(out)
-        rules = prim.vjp(needs, core.ARRAY(g), out, *args, **node.params)
-        return [core.unwrap(c) for c in rules]
-    if isinstance(out, ArrayCore):
-        out = out._d
-    args = [a._d if isinstance(a, ArrayCore) else a for a in args]
-    cotangents: Sequence[Any] = prim.vjp(needs, g, out, *args, **node.params)
-    return [np.asarray(c) if isinstance(c, np.generic) else c for c in cotangents]
+    else:
+        if g.size < limit:
+            out = node.out
+            if isinstance(out, ArrayCore):
+                out = out._d
+            if len(parents) == 2:
+                needs: tuple[bool, ...] = (parents[0] is not None, parents[1] is not None)
+            else:
+                needs = tuple([p is not None for p in parents])
+            return node.prim.vjp(needs, g, out, *args, **node.params)  # type: ignore[no-any-return]
+    with modes.no_grad():
+        return [core.unwrap(c) for c in _pull_arrays(node, core.ARRAY(g))]
+
+
+def _pull_arrays(node: Node, g: Any) -> Sequence[Any]:
+    """Cotangents of one node's arguments, as Arrays: kernels, recorders and graphs of gradients see the rules' ops."""
+    saved = node.args
+    if saved is None:
+        raise _freed(node)
+    args: list[Any] = []
+    for a, parent in zip(saved, node.parents, strict=True):
+        if isinstance(a, ArrayCore) and a._v is not None and a._v.t < node.stamp:
+            raise _overwritten(node, a)
+        args.append(parent if a is None else a)
+    out = None if node.out is None else _out_array(node, node.out)
+    needs = tuple([p is not None for p in node.parents])
+    return node.prim.vjp(needs, g, out, *args, **node.params)  # type: ignore[no-any-return]
+
+
+def _freed(node: Node) -> GradientError:
+    return GradientError(
+        f"backward: the graph through {node.prim.name} was already freed. Hint: retain_graph=True keeps it"
+    )
+
+
+def _overwritten(node: Node, a: ArrayCore) -> GradientError:
+    return GradientError(
+        f"backward: {node.prim.name} saved a {describe(a)} that was written in place afterwards. "
+        "Hint: write into a copy"
+    )
 
 
 def _out_array(node: Node, out: Any) -> Any:
@@ -188,19 +233,25 @@ def register_of(c: ArrayCore) -> Any:
     return None if recorder is None else recorder.tag(c)
 
 
-def _accumulate(leaf: Leaf, g: Any, wrapped: bool) -> None:
+def _accumulate(leaf: Leaf, g: Any) -> None:
     """Add a cotangent into a leaf's gradient; the result shares memory with nothing else."""
     if isinstance(g, ArrayCore):
         if g._v is core.SCALAR or g._d.base is not None or not g._d.flags.writeable:
             g = _copied(g)
     else:
         if g.base is not None or not g.flags.writeable:
-            g = g.copy()
+            g = np.array(g)  # also makes an array of a scalar
         g = core.ARRAY(g)
     recorder = modes.state.recorder if modes.ACTIVE else None
     with _grad_lock:
         before = leaf.grad if recorder is None else recorder.read_grad(leaf)
-        after = g if before is None else before + g
+        if before is None:
+            after = g
+        elif before._n is None:
+            after = before + g
+        else:
+            with modes.set_grad_enabled(g._n is not None):
+                after = before + g
         if recorder is not None:
             recorder.write_grad(leaf, after)
         leaf.grad = after

@@ -164,7 +164,7 @@ def fill_array_class(cls: type[ArrayCore]) -> None:
 def freeze_scalar(value: Any) -> Any:
     """Make the read-only 0-d ndarray that a NumPy scalar stands for."""
     data = np.asarray(value)
-    data.flags.writeable = False
+    data.setflags(False)  # write=False; twice as fast as the flags object
     return data
 
 

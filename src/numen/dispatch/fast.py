@@ -13,10 +13,14 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import core, modes
-from numen.dispatch.core import Node
+from numen.dispatch.core import Node, next_stamp
 from numen.dispatch.primitive import Primitive
 
+Method = Callable[[Any, Any], Any]
+
 NO_PARAMS: dict[str, Any] = {}
+NOTHING_SAVED = (None, None)
+_new: Any = object.__new__
 _ndarray = np.ndarray
 _weak_constants: dict[Any, Any] = {}
 
@@ -41,15 +45,14 @@ def weak(value: Any, dtype: np.dtype[Any]) -> Any:
     return constant
 
 
-def binary(
-    prim: Primitive, raw: Callable[[Any, Any], Any] | None = None
-) -> Callable[[Any, Any], Any]:
-    """The method `a op b` of Array. `raw` may replace prim.impl where a cheaper spelling has the same result."""
-    impl = raw or prim.impl
-    saves = prim.saves_for
+def binary(prim: Primitive, general: Method | None = None) -> Method:
+    """The method `a op b` of Array; `general` takes the calls that are not plain (by default the row)."""
+    impl = prim.impl
+    general = general or prim
+    saves_out = prim.saves_out
     differentiable = prim.vjp is not None
-    nothing_saved = saves == ((), ()) and not prim.saves_out
-    crossed = saves == ((1,), (0,)) and not prim.saves_out
+    nothing_saved = prim.saves_for == ((), ())
+    crossed = prim.saves_for == ((1,), (0,))
 
     def method(a: Any, b: Any) -> Any:
         array = core.ARRAY
@@ -62,24 +65,29 @@ def binary(
                 d = impl(x, y)
                 if type(d) is not _ndarray:
                     return prim.finish((a, b), NO_PARAMS, d)
-                r = array(d)
+                r = _new(array)
+                r._d = d
+                r._n = None
+                r._v = None
+                r._t = None
                 if differentiable:
                     n = a._n
                     m = b._n
                     if (n is not None or m is not None) and (not modes.NO_GRAD or modes.state.grad):
+                        node = r._n = _new(Node)
+                        node.prim = prim
+                        node.parents = (n, m)
+                        node.params = NO_PARAMS
+                        node.out = d if saves_out else None
+                        node.shape = d.shape
+                        node.dtype = d.dtype
+                        node.stamp = next_stamp()
                         if nothing_saved:
-                            r._n = Node(prim, (n, m), (None, None), NO_PARAMS, None, d)
+                            node.args = NOTHING_SAVED
                         elif crossed:
-                            r._n = Node(
-                                prim,
-                                (n, m),
-                                (a if m is not None else None, b if n is not None else None),
-                                NO_PARAMS,
-                                None,
-                                d,
-                            )
+                            node.args = (a if m is not None else None, b if n is not None else None)
                         else:
-                            r._n = prim.node((a, b), (n, m), NO_PARAMS, d)
+                            node.args = prim.kept((a, b), (n, m))
                 return r
         elif (kind is float or kind is int) and not modes.ACTIVE:
             x = a._d
@@ -87,17 +95,21 @@ def binary(
                 d = impl(x, weak(b, x.dtype))
                 if type(d) is not _ndarray:
                     return prim.finish((a, b), NO_PARAMS, d)
-                r = array(d)
+                r = _new(array)
+                r._d = d
+                r._n = None
+                r._v = None
+                r._t = None
                 n = a._n
                 if n is not None and differentiable and (not modes.NO_GRAD or modes.state.grad):
                     r._n = prim.node((a, b), (n, None), NO_PARAMS, d)
                 return r
-        return prim(a, b)
+        return general(a, b)
 
     return method
 
 
-def reflected(prim: Primitive) -> Callable[[Any, Any], Any]:
+def reflected(prim: Primitive) -> Method:
     """The method `b op a` of Array for a left operand that is no Array."""
 
     def method(a: Any, b: Any) -> Any:

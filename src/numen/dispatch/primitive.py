@@ -98,32 +98,44 @@ class Primitive:
 
     def __call__(self, *args: Any, **params: Any) -> Any:
         """Apply the op. Raw arguments give a raw result: that is how rules run in a first-order backward pass."""
-        if not any([isinstance(a, ArrayCore) for a in args]):
+        raw = []
+        arrays = False
+        for a in args:
+            if isinstance(a, ArrayCore):
+                arrays = True
+                a = a._d
+            raw.append(a)
+        if not arrays:
             return self.impl(*args, **params)
-        recorder = modes.state.recorder if modes.ACTIVE else None
-        if recorder is not None:
-            return recorder.apply(self, args, params)
-        raw = [a._d if isinstance(a, ArrayCore) else a for a in args]
+        if modes.ACTIVE:
+            recorder = modes.state.recorder
+            if recorder is not None:
+                return recorder.apply(self, args, params)
         return self.finish(args, params, self.compute(raw, params))
 
     def compute(self, raw: Sequence[Any], params: dict[str, Any]) -> Any:
         """Evaluate on raw arguments with the engine that holds."""
-        if modes.LIMIT < modes.NEVER or modes.ACTIVE:
-            engine = modes.engine()
-            if engine == "kernels":
-                if not self.exact and run_kernel is not None:
+        if not modes.ACTIVE:
+            limit = modes.LIMIT
+            for a in raw:
+                if type(a) is np.ndarray and a.size >= limit:
+                    break
+            else:
+                return self.impl(*raw, **params)
+        engine = modes.engine()
+        data = None
+        if run_kernel is None or engine == "numpy":
+            pass
+        elif engine == "kernels":
+            if not self.exact:
+                data = run_kernel(self, raw, params)
+        elif not self.view:
+            limit = modes.KERNEL_THRESHOLD
+            for a in raw:
+                if isinstance(a, np.ndarray) and a.size >= limit:
                     data = run_kernel(self, raw, params)
-                    if data is not None:
-                        return data
-            elif engine == "auto" and not self.view and run_kernel is not None:
-                limit = modes.KERNEL_THRESHOLD
-                for a in raw:
-                    if isinstance(a, np.ndarray) and a.size >= limit:
-                        data = run_kernel(self, raw, params)
-                        if data is not None:
-                            return data
-                        break
-        return self.impl(*raw, **params)
+                    break
+        return self.impl(*raw, **params) if data is None else data
 
     def finish(self, args: tuple[Any, ...], params: dict[str, Any], data: Any) -> Any:
         """Wrap a raw result: view bookkeeping, then the gradient node."""
@@ -133,7 +145,13 @@ class Primitive:
             if isinstance(source, ArrayCore):
                 attach_view(result, source, self, params)
         if self.vjp is not None and (not modes.NO_GRAD or modes.state.grad):
-            parents = tuple([a._n if isinstance(a, ArrayCore) else None for a in args])
+            if len(args) == 1:
+                parent = args[0]._n
+                if parent is None:
+                    return result
+                parents: tuple[Any, ...] = (parent,)
+            else:
+                parents = tuple([a._n if isinstance(a, ArrayCore) else None for a in args])
             for p in parents:
                 if p is not None:
                     if is_differentiable(result._d.dtype):
@@ -145,23 +163,29 @@ class Primitive:
         self, args: tuple[Any, ...], parents: tuple[Any, ...], params: dict[str, Any], data: Any
     ) -> Node:
         """The gradient node of a call, saving only what the vjp rule will need."""
-        saves = self.saves
-        if self.saves_for is not None:
-            needed: set[int] = set()
-            for parent, indices in zip(parents, self.saves_for, strict=False):
-                if parent is not None:
-                    needed.update(indices)
-            kept = tuple([a if i in needed else None for i, a in enumerate(args)])
-        elif len(saves) == len(args):
-            kept = args
-        else:
-            kept = tuple(
-                [
-                    a if i in saves or not isinstance(a, ArrayCore) else None
-                    for i, a in enumerate(args)
-                ]
+        out = data if self.saves_out else None
+        return Node(self, parents, self.kept(args, parents), params, out, data)
+
+    def kept(self, args: tuple[Any, ...], parents: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments that the vjp rule needs, None in place of the others."""
+        if self.saves_for is None:
+            saves = self.saves
+            if len(saves) == len(args):
+                return args
+            return tuple(
+                [a if i in saves or not isinstance(a, ArrayCore) else None for i, a in enumerate(args)]
             )
-        return Node(self, parents, kept, params, data if self.saves_out else None, data)
+        if len(args) == 2:
+            # the usual case, without making sets
+            left = self.saves_for[0] if parents[0] is not None else ()
+            right = self.saves_for[1] if parents[1] is not None else ()
+            a, b = args
+            return (a if 0 in left or 0 in right else None, b if 1 in left or 1 in right else None)
+        needed: set[int] = set()
+        for parent, indices in zip(parents, self.saves_for, strict=False):
+            if parent is not None:
+                needed.update(indices)
+        return tuple([a if i in needed else None for i, a in enumerate(args)])
 
 
 def attach_view(result: Any, source: Any, prim: Primitive, params: dict[str, Any]) -> None:
@@ -224,8 +248,12 @@ def elementwise(name: str, impl: Rule, *partials: Rule | bool | None, **fields: 
     def batch(size: int, args: Sequence[Any], axes: Sequence[bool]) -> Any:
         return row(*align(args, axes))
 
+    def vjp_of_sum(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
+        return g if needs[0] else None, g if needs[1] else None
+
     differentiable = any(p is not None for p in partials)
-    fields.setdefault("vjp", vjp if differentiable else None)
+    rule = vjp_of_sum if partials == (True, True) else vjp
+    fields.setdefault("vjp", rule if differentiable else None)
     row = Primitive(
         name, impl, jvp=jvp, batch=batch, saves_for=saves_for, saves_out=saves_out, **fields
     )

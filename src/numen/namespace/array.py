@@ -591,15 +591,18 @@ def _one_axis(axis: Any, ndim: int, op: str) -> int:
 
 
 def _reduce(name: str, x: Array, axis: Any, keepdims: bool, dtype: Any, out: Any) -> Any:
-    axes = normalize_axes(axis, x._d.ndim, name)
-    if dtype is not None and np.dtype(dtype) != x._d.dtype:
-        x = x.astype(dtype)
-    if name in ("max", "min") and not x._d.size and any(x._d.shape[a] == 0 for a in axes):
-        raise ValueError(f"{name}: zero-size array to a reduction which has no identity; got {describe(x)}, axis {axis}")
-    result = table[name](x, axis=axes, keepdims=bool(keepdims))
-    if dtype is not None and result._d.dtype != np.dtype(dtype):
-        result = result.astype(dtype)
-    return into(out, result, name)
+    data = x._d
+    axes = tuple(range(data.ndim)) if axis is None else normalize_axes(axis, data.ndim, name)
+    if not data.size and name in ("max", "min") and any(data.shape[a] == 0 for a in axes):
+        raise ValueError(
+            f"{name}: zero-size array to a reduction which has no identity; got {describe(x)}, axis {axis}"
+        )
+    if dtype is None:
+        result = table[name](x, axis=axes, keepdims=bool(keepdims))
+    else:
+        result = table[name](x.astype(dtype, copy=False), axis=axes, keepdims=bool(keepdims))
+        result = result.astype(dtype, copy=False)
+    return result if out is None else into(out, result, name)
 
 
 def _is_element(x: Array, index: tuple[Any, ...]) -> bool:

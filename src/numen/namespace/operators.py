@@ -20,9 +20,9 @@ from numen.ops import table
 Op = Callable[[Any, Any], Any]
 
 
-def operator(name: str, raw: Op | None = None) -> Op:
-    """The method `a op b`. `raw` may replace the row's impl where a cheaper spelling has the same result."""
-    return _accepting(fast.binary(table[name], raw))
+def operator(name: str) -> Op:
+    """The method `a op b`."""
+    return fast.binary(table[name], _accepting(table[name]))
 
 
 def reflected(name: str) -> Op:
@@ -35,12 +35,14 @@ def _accepting(method: Op) -> Op:
 
     def accepting(a: Any, b: Any) -> Any:
         kind = type(b)
-        if kind is core.ARRAY or kind is float or kind is int:
+        if isinstance(b, ArrayCore) or kind in (float, int, bool, complex):
             return method(a, b)
-        if isinstance(b, (ArrayCore, bool, complex)):
+        if isinstance(b, np.generic):
+            return method(a, core.wrap(b))
+        if isinstance(b, (np.ndarray, list, tuple)):
+            return method(a, as_array(b))
+        if isinstance(b, (bool, int, float, complex)):
             return method(a, b)
-        if isinstance(b, (np.ndarray, np.generic, list, tuple)):
-            return method(a, as_array(b) if not isinstance(b, np.generic) else core.wrap(b))
         if getattr(kind, "_is_host_scalar", False) or hasattr(b, "__array__"):
             return method(a, operand(b))
         return NotImplemented

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.compiler import lower
-from numen.compiler.program import compile_graph
+from numen.compiler import compile_graph, lower
 from numen.dispatch import primitive
 from numen.dispatch.primitive import Primitive
 from numen.errors import CompileError, DTypeError, ShapeError

@@ -7,6 +7,7 @@ program and wraps the results; anything unusual returns MISS and the general pat
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from numen.dispatch.core import SCALAR, ArrayCore, Leaf
 from numen.settings import config
 from numen.tracing.finish import Finisher
 from numen.tracing.guards import Guards
+from numen.tracing.pull import Context
 from numen.tracing.trace import Const, Result
 from numen.tracing.tree import Tree
 
@@ -58,7 +60,12 @@ class _Writer:
 
 
 def make_entry(
-    tree: Tree, guards: Guards, leaves: Sequence[Any], dynamic: set[int], grad: bool
+    tree: Tree,
+    guards: Guards,
+    leaves: Sequence[Any],
+    dynamic: set[int],
+    grad: bool,
+    function: Callable[..., Any],
 ) -> Any:
     """The entry function of a verified straight path, or None where the general path must serve.
 
@@ -123,7 +130,7 @@ def make_entry(
     w.lines.append(f"values = call({', '.join(inputs)})")
     w.scope["tree"] = tree
     w.lines.append("tree.replays += 1")
-    _results(w, segment.end, graph.outputs, objects, scalars, guards)
+    _results(w, tree, graph.outputs, objects, scalars, guards, function)
     body = "\n    ".join(w.lines)
     exec(compile(f"def entry(args):\n    {body}\n", "<numen jit entry>", "exec"), w.scope)
     return w.scope["entry"]
@@ -187,15 +194,19 @@ def _cannot_alias(w: _Writer, tree: Tree, guards: Guards, objects: dict[int, str
 
 def _results(
     w: _Writer,
-    end: Any,
+    tree: Tree,
     registers: list[int],
     objects: dict[int, str],
     scalars: str,
     guards: Guards,
+    function: Callable[..., Any],
 ) -> None:
     """Write the lines that make the call's output."""
+    assert tree.root is not None
+    end = tree.root.end
+    assert end is not None
     output = end.output
-    simple = not end.grads and not end.stores and not end.writes
+    simple = not end.grads and not end.stores and not end.writes and not end.pulls
     if simple and type(output) is Result and output.kind == "value" and not output.freed:
         w.lines.append(f"o = values[{registers.index(output.reg)}]")
         if output.scalar:
@@ -213,6 +224,13 @@ def _results(
     )
     w.lines.append(f"objects = {{{', '.join(f'{reg}: {name}' for reg, name in objects.items())}}}")
     ending, containers = w.name("END", end), w.name("K", guards.containers)
+    context = "None"
+    if end.pulls:
+        w.scope["Context"], w.scope["partial"] = Context, functools.partial
+        again = f"partial({w.name('F', function)}, *args)"
+        segment = w.name("G", tree.root)
+        context = f"Context(tree, {segment}, registers, objects, {scalars}, {again})"
     w.lines.append(
-        f"return Finisher(registers, objects, {scalars}, args, {containers}).commit({ending})"
+        f"return Finisher(registers, objects, {scalars}, args, {containers}, {context})"
+        f".commit({ending})"
     )

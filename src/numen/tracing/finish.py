@@ -15,6 +15,7 @@ from numen.dispatch.core import SCALAR, ArrayCore, Cell, Node
 from numen.dispatch.primitive import Primitive
 from numen.errors import InternalError
 from numen.ops import table
+from numen.tracing.pull import Context
 from numen.tracing.trace import Const, End, Reg, Result
 
 FREED = Primitive("a jitted function", lambda a: a)
@@ -38,6 +39,7 @@ class Finisher:
         scalars: Sequence[Any],
         arguments: Sequence[Any],
         containers: Mapping[int, Any],
+        context: Context | None = None,
     ) -> None:
         self.registers = registers
         self.objects = objects
@@ -45,6 +47,7 @@ class Finisher:
         self.arguments = arguments
         self.containers = containers
         self._groups: dict[int, ArrayCore] = {}
+        self._context = context
 
     def commit(self, end: End) -> Any:
         """Apply gradients and stores; return the call's output."""
@@ -105,6 +108,9 @@ class Finisher:
             base = table[name](base, **dict(params))
         if result.freed and base._n is None:
             base._n = freed_node(base._d)
+        elif result.pull >= 0:
+            assert self._context is not None
+            base._n = self._context.node(result.pull, base._d)
         return base
 
     def _fresh(self, data: Any, result: Result) -> ArrayCore:

@@ -25,6 +25,7 @@ from numen.tracing.entry import MISS, make_entry
 from numen.tracing.finish import Finisher
 from numen.tracing.guards import Guards
 from numen.tracing.host import HostScalar, plain
+from numen.tracing.pull import Context
 from numen.tracing.recorder import Recorder, new_scalar_input
 from numen.tracing.snapshot import SCALARS, Snapshot, same_scalar
 from numen.tracing.trace import External
@@ -111,7 +112,7 @@ class Jit:
                     return self._eagerly(args, kwargs)
                 bound = entry.guards.check(scalars, leaves)
                 if bound is not None:
-                    result = self._replay(entry, leaves, bound)
+                    result = self._replay(entry, leaves, bound, args, kwargs)
                     if result is _UNSEEN:
                         break
                     if not kwargs and entry.tree not in self._fast_trees:
@@ -154,7 +155,9 @@ class Jit:
         return (structure, tuple(parts), grad), scalars
 
     # ------------------------------------------------------------------------------------------ replay
-    def _replay(self, entry: Entry, leaves: Sequence[Any], bound: Any) -> Any:
+    def _replay(
+        self, entry: Entry, leaves: Sequence[Any], bound: Any, args: Any, kwargs: Any
+    ) -> Any:
         tree, guards = entry.tree, entry.guards
         segment = tree.root
         if segment is None:
@@ -188,7 +191,14 @@ class Jit:
             if end is not None:
                 tree.replays += 1
                 profile.count("jit_replays")
-                return Finisher(registers, objects, scalars, leaves, guards.containers).commit(end)
+                context = None
+                if end.pulls:
+                    again = functools.partial(self._function, *args, **kwargs)
+                    context = Context(tree, segment, registers, objects, scalars, again)
+                finisher = Finisher(
+                    registers, objects, scalars, leaves, guards.containers, context
+                )
+                return finisher.commit(end)
             assert segment.query is not None
             child = segment.children.get(outcome_key(answer(segment.query, scalars, registers)))
             if child is None:
@@ -202,7 +212,7 @@ class Jit:
             return  # nested arguments
         dynamic = {i for i in range(len(leaves)) if (structure, i) in self._dynamic_arguments}
         grad = not modes.NO_GRAD or modes.state.grad
-        made = make_entry(entry.tree, entry.guards, leaves, dynamic, grad)
+        made = make_entry(entry.tree, entry.guards, leaves, dynamic, grad, self._function)
         if made is not None:
             self._fast = (made, *self._fast[:1])
 

@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from numen.dispatch import core
+from numen.dispatch.backward import backward
 from numen.dispatch.core import NEVER_WRITTEN, SCALAR, ArrayCore, Leaf, Node, View
 from numen.dispatch.primitive import Primitive
 from numen.errors import TraceError, describe
 from numen.tracing.host import HostExpr, HostScalar, plain
 from numen.tracing.snapshot import MISSING, SCALARS, Snapshot, same_scalar
-from numen.tracing.trace import Const, End, External, Host, Instr, Meta, Query, Reg, Result
+from numen.tracing.trace import Const, End, External, Host, Instr, Meta, Pull, Query, Reg, Result
 
 
 CONVERSIONS: dict[str, Callable[[Any], Any]] = {
@@ -89,6 +90,9 @@ class Recorder:
         self._external_leaf: set[Leaf] = set()
         self._derived: dict[tuple[Reg, tuple[Any, ...]], Reg] = {}
         self._settled: set[Reg] = set()
+        self._forward: list[Any] = self.items
+        self._pulls: list[Pull] = []
+        self._pull_of: dict[int, int] = {}
 
     # ------------------------------------------------------------------------------------------ registers
     def _new(self) -> Reg:
@@ -103,7 +107,7 @@ class Recorder:
         reg = self._new()
         external = External(reg, kind, key, meta_of(array))
         self.externals[reg] = (external, array)
-        self.items.append(external)
+        (self.items if kind == "seed" else self._forward).append(external)
         self._metas[reg] = external.meta
         self._by_id[id(array)] = reg
         self._keep.append(array)
@@ -177,7 +181,7 @@ class Recorder:
             view = np.asarray(prim.impl(dummy, **params))
             meta = Meta(source.dtype, view.shape, view.strides, False)
             known = self._new()
-            self.items.append(Instr(prim.name, (reg,), frozen, known, meta))
+            self._forward.append(Instr(prim.name, (reg,), frozen, known, meta))
             self._metas[known] = meta
             self._derived[key] = known
         return known
@@ -385,6 +389,7 @@ class Recorder:
 
     def finish(self, output: Any, arguments: Sequence[Any]) -> End:
         """Describe what the call returned, wrote and stored."""
+        self._record_pulls(output)
         groups: dict[int, int] = {}
         spec = self._describe(output, groups, arguments)
         if self.formatted and _has_text(output):
@@ -402,7 +407,34 @@ class Recorder:
         )
         if writes:
             self._check_aliases([root for root, _ in self._written.values()])
-        return End(spec, writes, tuple(grads), stores)
+        if self._pulls and (writes or stores or grads):
+            raise TraceError("the result carries a gradient graph and the function changes state")
+        return End(spec, writes, tuple(grads), stores, tuple(self._pulls))
+
+    def _record_pulls(self, output: Any) -> None:
+        """Record the backward pass of a returned array that still carries a graph."""
+        for path, array in _arrays_in(output, ()):
+            node = array._n
+            if type(node) is not Node or node.args is None or id(array) in self._pull_of:
+                continue
+            if self._pulls:  # their cotangents meet inside the graph: one recorded pass can't say in which order
+                raise TraceError("several results carry a gradient graph")
+            self._pull_of[id(array)] = len(self._pulls)
+            seed = core.ARRAY(np.ones(array._d.shape, array._d.dtype))
+            self.items = items = []
+            try:
+                reg = self.bind(seed, "seed", len(self._pulls))
+                leaves = [leaf for leaf in self._leaf_register if leaf in self._external_leaf]
+                found = backward([array], [seed], wrt=leaves, retain_graph=True)
+            finally:
+                self.items = self._forward
+            pairs = [
+                (self._leaf_register[leaf], self.reg(g))
+                for leaf, g in zip(leaves, found, strict=True)
+                if g is not None
+            ]
+            self._pulls.append(Pull(path, reg, tuple(items), tuple(pairs)))
+            self._keep.append(array)
 
     def _check_aliases(self, written: list[ArrayCore]) -> None:
         arrays = [a for e, a in self.externals.values() if e.kind != "constant"]
@@ -436,12 +468,15 @@ class Recorder:
         raise TraceError(f"the function returns a {kind.__name__} made inside it")
 
     def _array(self, array: ArrayCore, groups: dict[int, int], fresh: bool = False) -> Any:
-        freed = False
+        freed, pull = False, -1
         node = array._n
         if type(node) is Node:
             if node.args is not None:
-                raise TraceError("the result carries a gradient graph")
-            freed = True
+                if fresh or id(array) not in self._pull_of:
+                    raise TraceError("stored state carries a gradient graph")
+                pull = self._pull_of[id(array)]
+            else:
+                freed = True
         elif type(node) is Leaf and id(array) not in self._by_id:
             raise TraceError("the function makes and returns a leaf that requires a gradient")
         known = self._by_id.get(id(array))
@@ -456,9 +491,9 @@ class Recorder:
             skip = len(root._v.path) if type(root._v) is View else 0
             path = _frozen_path(memory.path[skip:])
             if id(root) in self._by_id and self._is_input(self._by_id[id(root)]):
-                return Result("view", self._by_id[id(root)], path, freed=freed)
+                return Result("view", self._by_id[id(root)], path, freed=freed, pull=pull)
             group = groups.setdefault(id(memory.cell), len(groups))
-            return Result("view", self.reg(root), path, group=group, freed=freed)
+            return Result("view", self.reg(root), path, group=group, freed=freed, pull=pull)
         reg = self.reg(array)
         group = -1
         if memory is not None and memory is not SCALAR:
@@ -466,7 +501,7 @@ class Recorder:
         else:
             group = groups.setdefault(id(array), len(groups))
             self._keep.append(array)
-        return Result("value", reg, (), array._v is SCALAR, freed, group)
+        return Result("value", reg, (), array._v is SCALAR, freed, group, pull)
 
     def _is_input(self, reg: Reg) -> bool:
         return reg in self.externals and self.externals[reg][0].kind != "constant"
@@ -552,6 +587,20 @@ class _Identity:
 
     def __hash__(self) -> int:
         return id(self.value)
+
+
+def _arrays_in(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], ArrayCore]]:
+    """Arrays in nested containers, with the keys that lead to them."""
+    if type(value) is HostScalar:
+        return
+    if isinstance(value, ArrayCore):
+        yield path, value
+    elif isinstance(value, (list, tuple)):
+        for i, v in enumerate(value):
+            yield from _arrays_in(v, (*path, i))
+    elif isinstance(value, dict):
+        for k, v in value.items():
+            yield from _arrays_in(v, (*path, k))
 
 
 def _has_text(value: Any) -> bool:

@@ -83,7 +83,7 @@ class Result:
     """How to make one returned or stored array.
 
     kind: "external" (the object itself: reg), "value" (a fresh array of reg's value), "view" (of the group's array,
-    by path), "freed" tells that the array carries an already freed graph.
+    by path). freed tells that the array carries an already freed graph, pull which recorded backward pass is its own.
     """
 
     kind: str
@@ -92,6 +92,27 @@ class Result:
     scalar: bool = False
     freed: bool = False
     group: int = -1
+    pull: int = -1
+
+
+@dataclass(frozen=True)
+class Pull:
+    """The backward pass of a returned array: from its cotangent to the cotangents of outside leaves.
+
+    path: the keys that lead to the array in the output; seed: the register of its cotangent; items: instructions, over
+    the registers of the call; pairs: (register of a leaf's array, register of its cotangent).
+    """
+
+    path: tuple[Any, ...]
+    seed: Reg
+    items: tuple[Instr | External, ...]
+    pairs: tuple[tuple[Reg, Reg], ...]
+
+    def used(self) -> set[Reg]:
+        """Registers of the call that the pass reads."""
+        made = {i.out if isinstance(i, Instr) else i.reg for i in self.items}
+        read = {ref for i in self.items if isinstance(i, Instr) for ref in i.args if isinstance(ref, int)}
+        return (read | {cotangent for _, cotangent in self.pairs}) - made
 
 
 @dataclass
@@ -102,12 +123,14 @@ class End:
     writes: tuple[tuple[Reg, Reg], ...]
     grads: tuple[tuple[Reg, Any], ...]
     stores: tuple[Any, ...]
+    pulls: tuple[Pull, ...] = ()
 
     def same(self, other: End) -> bool:
         """Whether two ends do the same."""
-        return (self.output, self.writes, self.grads, self.stores) == (
+        return (self.output, self.writes, self.grads, self.stores, self.pulls) == (
             other.output,
             other.writes,
             other.grads,
             other.stores,
+            other.pulls,
         )

@@ -35,6 +35,7 @@ class Segment:
         "outcome",
         "parent",
         "program",
+        "pull_programs",
         "query",
         "verified",
     )
@@ -49,6 +50,7 @@ class Segment:
         self.metas: dict[Reg, Meta] = {}
         self.verified = False
         self.program: tuple[Program, SegmentGraph] | None = None
+        self.pull_programs: dict[int, tuple[Program, SegmentGraph]] = {}
         self.needed: frozenset[Reg] = frozenset()
 
     def defined(self) -> set[Reg]:
@@ -75,6 +77,8 @@ class Segment:
 def end_registers(end: End) -> set[Reg]:
     """Registers whose values an end returns, stores or writes."""
     found: set[Reg] = set()
+    for pull in end.pulls:
+        found |= pull.used()
     stack: list[Any] = [end.output, *end.stores, *[d for _, d in end.grads]]
     while stack:
         part = stack.pop()
@@ -177,17 +181,42 @@ class Tree:
         """The segment's compiled program."""
         ready = segment.program
         if ready is None:
-            metas: dict[Reg, Meta] = {}
-            externals: set[Reg] = set()
-            node: Segment | None = segment
-            while node is not None:
-                metas.update(node.metas)
-                externals |= {e.reg for e in node.externals}
-                node = node.parent
+            metas, externals = _known(segment)
             writes = segment.end.writes if segment.end is not None else ()
             graph = build(segment.items, metas, externals, sorted(segment.needed), writes)
             ready = segment.program = (compile_graph(graph.graph, orders=graph.orders), graph)
         return ready
+
+    def pull_program(self, segment: Segment, number: int) -> tuple[Program, SegmentGraph]:
+        """The compiled backward pass of one of the path's results."""
+        ready = segment.pull_programs.get(number)
+        if ready is None:
+            assert segment.end is not None
+            pull = segment.end.pulls[number]
+            metas, externals = _known(segment)
+            for item in pull.items:
+                if isinstance(item, External):
+                    externals.add(item.reg)
+                    metas[item.reg] = item.meta
+                else:
+                    metas[item.out] = item.meta
+            outputs = list(dict.fromkeys(cotangent for _, cotangent in pull.pairs))
+            graph = build(pull.items, metas, externals, outputs, ())
+            ready = (compile_graph(graph.graph, orders=graph.orders), graph)
+            segment.pull_programs[number] = ready
+        return ready
+
+
+def _known(segment: Segment) -> tuple[dict[Reg, Meta], set[Reg]]:
+    """Descriptions of the registers on the path up to a segment, and which of them are externals."""
+    metas: dict[Reg, Meta] = {}
+    externals: set[Reg] = set()
+    node: Segment | None = segment
+    while node is not None:
+        metas.update(node.metas)
+        externals |= {e.reg for e in node.externals}
+        node = node.parent
+    return metas, externals
 
 
 def _split(recorder: Recorder, end: End) -> list[tuple[Segment, Any]]:

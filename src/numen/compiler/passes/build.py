@@ -21,9 +21,10 @@ from numen.compiler.passes.fuse import (
     Move,
     Moves,
     Use,
-    reduced_axes,
+    element_moves,
+    normal_moves,
+    point_moves,
     spread_moves,
-    transpose_move,
 )
 from numen.compiler.passes.layout import CopyNeeded, Layout, apply_view
 from numen.compiler.passes.prepare import RewriteNeeded
@@ -90,6 +91,7 @@ class _Builder:
         self._load_numbers: dict[tuple[int, Layout], int] = {}
 
     def value(self, value: Value, inside: bool, moves: Moves) -> Scalar:
+        moves = normal_moves(value.shape, moves)
         key = (value.index, inside, moves)
         if key not in self._known:
             self._known[key] = self._emit(value, inside, moves)
@@ -115,12 +117,8 @@ class _Builder:
         return lower(self.body, value.op, args, plain_name(value.dtype), lowering_params(value))
 
     def _reduce(self, value: Value) -> Scalar:
-        operand = value.args[0]
-        axes = reduced_axes(value)
-        order = (*(a for a in range(operand.type.rank) if a not in axes), *axes)
-        moves = () if order == tuple(range(len(order))) else (transpose_move(order),)
         before = len(self.loads)
-        element = self.value(operand, True, moves)
+        element = self.value(value.args[0], True, element_moves(value))
         self.reduction_loads[value] = list(range(before, len(self.loads)))
         return self.body.reduce(value.op, element)
 
@@ -204,10 +202,12 @@ def build(
         if root.op == "setitem":
             layout = _written(storage, root)
             new = root.args[1]
-            scalar = builder.value(new, False, spread_moves(new.shape, group.space))
+            moves = (*spread_moves(new.shape, layout.shape), *point_moves(layout.shape))
+            scalar = builder.value(new, False, moves)
         else:
             layout = storage.layout
-            scalar = builder.value(root, False, ())
+            scalar = builder.value(root, False, point_moves(root.shape))
+        layout = layout.reshape(group.space, root.dtype.itemsize)
         if group.reduced is not None:
             layout = Layout(
                 layout.offset,

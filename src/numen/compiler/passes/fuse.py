@@ -75,6 +75,39 @@ def spread_moves(shape: Ints, target: Ints) -> Moves:
     return () if shape == target else (Move("broadcast_to", (("shape", target),)),)
 
 
+def squeezed(shape: Ints) -> Ints:
+    """The shape without its extents of 1: the points of a kernel."""
+    return tuple(extent for extent in shape if extent != 1)
+
+
+def point_moves(shape: Ints) -> Moves:
+    """The move from a value to the points of its kernel."""
+    points = squeezed(shape)
+    return () if points == shape else (Move("reshape", (("shape", points),)),)
+
+
+def normal_moves(shape: Ints, moves: Moves) -> Moves:
+    """Moves that begin at a value of this shape, without detours at their beginning.
+
+    A broadcast that only adds extents of 1 is a reshape; of two reshapes the second counts.
+    """
+    while moves and moves[0].op in ("reshape", "broadcast_to"):
+        first, target = moves[0], moves[0].params["shape"]
+        if target == shape:
+            moves = moves[1:]
+        elif first.op == "broadcast_to":
+            if squeezed(target) != squeezed(shape):
+                break
+            moves = (Move("reshape", (("shape", target),), first.view), *moves[1:])
+        elif len(moves) > 1 and moves[1].op == "reshape":
+            second = moves[1]
+            params = (("shape", second.params["shape"]),)
+            moves = (Move("reshape", params, second.view or first.view), *moves[2:])
+        else:
+            break
+    return moves
+
+
 @dataclass(frozen=True)
 class Use:
     """A group reads a value: `moves` lead to its points, with `inside` to points x reduced elements."""
@@ -82,11 +115,8 @@ class Use:
     group: Group
     inside: bool
     moves: Moves
-
-    @property
-    def direct(self) -> bool:
-        """Whether point i reads element i, outside of any reduced loop."""
-        return not self.inside and not self.moves
+    direct: bool
+    """Whether point i reads element i, outside of any reduced loop."""
 
 
 @dataclass(eq=False)
@@ -138,7 +168,9 @@ class Fusion:
             self._place_alone(value)
 
     def _use(self, value: Value, group: Group, inside: bool, moves: Moves) -> None:
-        use = Use(group, inside, moves)
+        moves = normal_moves(value.shape, moves)
+        direct = not inside and moves == point_moves(value.shape)
+        use = Use(group, inside, moves, direct)
         if use not in self.uses[value.index]:
             self.uses[value.index].append(use)
 
@@ -155,11 +187,11 @@ class Fusion:
             return
         group = self._group_to_join(value, None)
         if group is None:
-            group = self._new_group(Group("nest", value.shape, []))
+            group = self._new_group(Group("nest", squeezed(value.shape), []))
             group.closed = value.op == "barrier"
         self._add_root(group, value)
         group.weight += own_weight(value)
-        self._use_args(value, group, False, ())
+        self._use_args(value, group, False, point_moves(value.shape))
 
     def _is_inlined(self, value: Value, uses: list[Use]) -> bool:
         if value.index in self._stored or value.op in ("copy", "barrier"):
@@ -181,28 +213,25 @@ class Fusion:
     def _place_reduction(self, value: Value) -> None:
         operand = value.args[0]
         axes = reduced_axes(value)
-        parallel = tuple(axis for axis in range(operand.type.rank) if axis not in axes)
         reduced = tuple(operand.shape[axis] for axis in axes)
         group = self._group_to_join(value, reduced)
         if group is None:
-            group = self._new_group(Group("nest", value.shape, []))
+            group = self._new_group(Group("nest", squeezed(value.shape), []))
         group.reduced = reduced
         group.reductions.append(value)
         uses = self.uses[value.index]
         if value.index in self._stored or any(not u.direct or u.group is not group for u in uses):
             self._add_root(group, value)
-        order = (*parallel, *axes)
-        moves = () if order == tuple(range(len(order))) else (transpose_move(order),)
-        self._use(operand, group, True, moves)
+        self._use(operand, group, True, element_moves(value))
 
     def _place_alone(self, value: Value) -> None:
         """A matrix product, a host call, or a write into a part of an array."""
         if self.kinds[value.index] == "write":
             base, new = value.args
             view = concrete(path_type(base.type, value.param("path")).shape)
-            group = self._new_group(Group("nest", view, [], closed=True))
+            group = self._new_group(Group("nest", squeezed(view), [], closed=True))
             self._use(base, group, False, (BASE,))
-            self._use(new, group, False, spread_moves(new.shape, view))
+            self._use(new, group, False, (*spread_moves(new.shape, view), *point_moves(view)))
         else:
             kind: GroupKind = "gemm" if self.kinds[value.index] == "gemm" else "host"
             group = self._new_group(Group(kind, value.shape, [], closed=True))
@@ -219,7 +248,7 @@ class Fusion:
             return None
         for use in uses:
             group = use.group
-            if not use.direct or group.kind != "nest" or group.space != value.shape:
+            if not use.direct or group.kind != "nest" or group.space != squeezed(value.shape):
                 continue
             if any(other.group is group and not other.direct for other in uses):
                 continue
@@ -277,8 +306,17 @@ BASE = Move("base", ())
 """The use of a setitem's base: its memory, not its elements."""
 
 
-def transpose_move(axes: Ints) -> Move:
-    return Move("transpose", (("axes", axes),))
+def element_moves(reduction: Value) -> Moves:
+    """The moves from a reduction's operand to points x reduced elements."""
+    operand, axes = reduction.args[0], reduced_axes(reduction)
+    parallel = tuple(axis for axis in range(operand.type.rank) if axis not in axes)
+    order = (*parallel, *axes)
+    shape = tuple(operand.shape[axis] for axis in order)
+    target = squeezed(shape[: len(parallel)]) + shape[len(parallel) :]
+    moves: Moves = ()
+    if order != tuple(range(len(order))):
+        moves = (Move("transpose", (("axes", order),)),)
+    return moves if target == shape else (*moves, Move("reshape", (("shape", target),)))
 
 
 def points(use: Use) -> int:

@@ -73,6 +73,6 @@ def _join(fusion: Fusion, reads: dict[Group, set[int]], kept: Group, gone: Group
         fusion.owner[root.index] = kept
     for position, uses in enumerate(fusion.uses):
         if any(use.group is gone for use in uses):
-            moved = [Use(kept, u.inside, u.moves) if u.group is gone else u for u in uses]
+            moved = [Use(kept, u.inside, u.moves, u.direct) if u.group is gone else u for u in uses]
             fusion.uses[position] = list(dict.fromkeys(moved))
     fusion.groups.remove(gone)

@@ -7,15 +7,22 @@ where nothing stands against it. Takes the groups of `fuse.py`; `hazards.py` che
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from numen.compiler.passes.fuse import Fusion
-from numen.compiler.passes.layout import Layout, contiguous, fortran, permuted
-from numen.compiler.passes.prepare import RewriteNeeded
+from numen.compiler.passes.fuse import Fusion, Group, Use
+from numen.compiler.passes.layout import (
+    CopyNeeded,
+    Layout,
+    apply_view,
+    contiguous,
+    fortran,
+    permuted,
+)
+from numen.compiler.passes.prepare import RewriteNeeded, Target
 from numen.compiler.passes.support import base_layout
 from numen.graph.graph import Value, input_strides
 
@@ -63,11 +70,6 @@ def assign(fusion: Fusion, orders: Sequence[Order]) -> dict[int, Storage]:
     for number, value in enumerate(graph.outputs):
         if fusion.kinds[value.index] != "host":
             layout = _ordered(value, orders[number])
-            if (
-                fusion.kinds[value.index] == "gemm"
-                and value.dtype.itemsize not in layout.strides[-2:]
-            ):
-                raise RewriteNeeded("copy", ("output", number))
             _assign_chain(fusion, storages, Storage("output", value.dtype, layout, number), value)
     for value in reversed(graph.values):
         if value.index in fusion.owner and value.index not in storages:
@@ -75,6 +77,8 @@ def assign(fusion: Fusion, orders: Sequence[Order]) -> dict[int, Storage]:
             layout = contiguous(value.shape, value.dtype.itemsize)
             if fusion.kinds[value.index] == "write":
                 layout = base_layout(value)
+            elif fusion.kinds[value.index] == "gemm":
+                layout = _for_readers(fusion, storages, value, layout)
             storage = Storage("host" if host else "local", value.dtype, layout)
             _assign_chain(fusion, storages, storage, value)
     return storages
@@ -101,6 +105,10 @@ def _assign_chain(
     chain = _chain(fusion, value)
     if len(chain) > 1 and fusion.kinds[chain[0].index] == "host":
         raise RewriteNeeded("copy", chain[1], 0)
+    columns = storage.dtype.itemsize in storage.layout.strides[-2:]
+    if fusion.kinds[chain[0].index] == "gemm" and not columns:
+        target: Target = chain[1] if len(chain) > 1 else ("output", storage.number)
+        raise RewriteNeeded("copy", target)
     for version in chain:
         storage.versions.append([version])
         storages[version.index] = storage
@@ -112,6 +120,45 @@ def _chain(fusion: Fusion, value: Value) -> list[Value]:
     while fusion.kinds[chain[-1].index] == "write":
         chain.append(chain[-1].args[0])
     return chain[::-1]
+
+
+def _for_readers(
+    fusion: Fusion, storages: Mapping[int, Storage], value: Value, plain: Layout
+) -> Layout:
+    """The layout of a matrix product that its readers walk along: rows or columns contiguous.
+
+    The product can write either, with equal bits, and a gradient is often read transposed.
+    """
+    turned = contiguous(plain.swapped().shape, value.dtype.itemsize).swapped()
+    votes = 0
+    for use in fusion.uses[value.index]:
+        if use.group.kind == "nest" and not use.inside:
+            axis = _innermost(use.group, storages)
+            votes += _neighbours(turned, use, axis, value) - _neighbours(plain, use, axis, value)
+    return turned if votes > 0 else plain
+
+
+def _innermost(group: Group, storages: Mapping[int, Storage]) -> int | None:
+    """The axis of a group's points along which its results lie side by side."""
+    shape = group.space
+    root = max(group.roots, key=lambda value: value.index)
+    storage = storages.get(root.index)
+    if root.op == "setitem" or storage is None or storage.layout.shape != shape:
+        strides = contiguous(shape, 1).strides
+    else:
+        strides = storage.layout.strides
+    axes = [axis for axis, extent in enumerate(shape) if extent > 1]
+    return min(axes, key=lambda axis: (abs(strides[axis]), -axis), default=None)
+
+
+def _neighbours(layout: Layout, use: Use, axis: int | None, value: Value) -> bool:
+    """Whether a use of a value in this layout reads neighbours along an axis."""
+    try:
+        for move in use.moves:
+            layout = apply_view(layout, move.op, move.params, value.dtype.itemsize)
+    except CopyNeeded:
+        return False
+    return axis is not None and layout.strides[axis] == value.dtype.itemsize
 
 
 def _ordered(value: Value, order: Order) -> Layout:
