@@ -1,7 +1,8 @@
 """numen: one array for the whole road.
 
-NumPy's exact semantics, define-by-run gradients and compiled programs, in pure Python. This file only gathers public
-names: NumPy's from `namespace`, transforms from `transforms`, `jit` from `tracing`. Read docs/architecture.md first.
+NumPy's exact semantics, define-by-run gradients and compiled programs, in pure Python. This file
+only gathers public names: NumPy's from `namespace`, transforms from `transforms`, `jit` from
+`tracing`. Read docs/architecture.md first.
 """
 
 from numen import namespace, nn, optim, profile, random

@@ -1,7 +1,8 @@
 """Runs one source text with NumPy and with numen and compares what comes out.
 
-A text uses `np` and leaves its result in `r`; a one-line text without `r =` is an expression. Equal means: values,
-dtypes, shapes, scalars where NumPy has scalars, the exception's class where NumPy raises.
+A text uses `np` and leaves its result in `r`; a one-line text without `r =` is an expression.
+Equal means: values, dtypes, shapes, scalars where NumPy has scalars, the exception's class where
+NumPy raises.
 """
 
 import warnings
@@ -35,7 +36,9 @@ def compare(text, exact=True):
 def same(actual, expected, text, exact):
     if isinstance(expected, Exception):
         assert isinstance(actual, Exception), f"{text}: NumPy raises {expected!r}, got {actual!r}"
-        public = next(c for c in type(expected).__mro__ if not c.__module__.startswith("numpy._core"))
+        public = next(
+            c for c in type(expected).__mro__ if not c.__module__.startswith("numpy._core")
+        )
         assert isinstance(actual, public), f"{text}: NumPy raises {expected!r}, got {actual!r}"
         return
     if isinstance(actual, Exception):
@@ -48,7 +51,9 @@ def same(actual, expected, text, exact):
     elif isinstance(expected, (np.ndarray, np.generic)):
         assert isinstance(actual, nm.Array), f"{text}: {type(actual)} for {type(expected)}"
         scalar = isinstance(expected, np.generic)
-        assert (actual._v is SCALAR) == scalar, f"{text}: NumPy's result is a {type(expected).__name__}"
+        assert (actual._v is SCALAR) == scalar, (
+            f"{text}: NumPy's result is a {type(expected).__name__}"
+        )
         data = actual.detach().numpy()
         assert data.dtype == expected.dtype, f"{text}: {data.dtype} for {expected.dtype}"
         assert data.shape == np.shape(expected), f"{text}: {data.shape} for {np.shape(expected)}"

@@ -121,7 +121,12 @@ def test_negative_steps_carry_gradients(dtype):
 
 
 def test_index_out_of_range_names_index_and_bound():
-    for pick in (lambda x: nm.take(x, [4]), lambda x: x[[13]], lambda x: x[-4], lambda x: x[nm.array([-4])]):
+    for pick in (
+        lambda x: nm.take(x, [4]),
+        lambda x: x[[13]],
+        lambda x: x[-4],
+        lambda x: x[nm.array([-4])],
+    ):
         with pytest.raises(IndexError, match=r"(4|13).*3"):
             pick(nm.zeros(3))
     assert nm.arange(3)[[-1]].tolist() == [2]
@@ -145,7 +150,9 @@ def test_integer_sums_widen():
     assert nm.array([True, True]).sum().dtype == np.int64
     assert nm.array([100, 100], dtype="int8").sum(dtype="int16").dtype == np.int16
     assert (nm.array([2**32]) + 0).tolist() == [4294967296]
-    np.testing.assert_allclose((1 / 256 ** nm.arange(1.0, 5)).tolist()[-1], 2.3283064e-10, rtol=1e-7)
+    np.testing.assert_allclose(
+        (1 / 256 ** nm.arange(1.0, 5)).tolist()[-1], 2.3283064e-10, rtol=1e-7
+    )
     assert nm.ones(2, dtype="float64").dtype == np.float64
 
 

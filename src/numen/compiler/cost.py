@@ -1,7 +1,7 @@
 """How long a kernel takes, roughly, and what follows from it: chunks, split reductions, the GIL.
 
-All of it is a function of the nest and its extents, never of the machine's load or of thread counts,
-and no result depends on it. Called by `native.py`. Next: `native.py`.
+All of it is a function of the nest and its extents, never of the machine's load or of thread
+counts, and no result depends on it. Called by `native.py`. Next: `native.py`.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def launch_shapes(nest: Nest, extents: tuple[int, ...]) -> list[LaunchShape]:
 
 
 def _grain(units: int, cost: float, multiple: int) -> int:
-    """Units per chunk: all of them below `PARALLEL`, else about `CHUNK` of work, a multiple of `multiple`."""
+    """Units per chunk: all below `PARALLEL`, else about `CHUNK` of work, in steps of `multiple`."""
     if cost < PARALLEL or units <= multiple:
         return max(units, 1)
     chunks = min(units, round(cost / CHUNK))

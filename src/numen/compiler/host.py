@@ -1,9 +1,9 @@
 """Host calls: NumPy implementations of graph ops, for what has no kernel.
 
-Called by `program.py` between native runs as fn(*arrays_or_numbers, **params) -> ndarray. The ops of the
-graph have defaults here; upper layers add theirs with `register_host`, or replace a default. An
-exception that a function raises (an IndexError of gather) reaches the user as NumPy's.
-Next: `program.py`.
+Called by `program.py` between native runs as fn(*arrays_or_numbers, **params) -> ndarray. The ops
+of the graph have defaults here; upper layers add theirs with `register_host`, or replace a default.
+An exception that a function raises (an IndexError of gather) reaches the user as NumPy's. Next:
+`program.py`.
 """
 
 from __future__ import annotations

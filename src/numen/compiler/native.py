@@ -1,7 +1,7 @@
 """Native steps to a Plan: argument blocks, arena, launches.
 
-Takes a run of steps between two host calls; gives a `Plan` of the runtime and the list of what it is
-called with. Called by `program.py`. Next: `cost.py` for chunks, `kernels.py` for addresses,
+Takes a run of steps between two host calls; gives a `Plan` of the runtime and the list of what it
+is called with. Called by `program.py`. Next: `cost.py` for chunks, `kernels.py` for addresses,
 `runtime/plan.py` for what a Plan is.
 """
 
@@ -58,7 +58,7 @@ class NativeRun:
 def plan_run(
     steps: Sequence[NativeStep], scalar_dtypes: Mapping[int, str], arena: frozenset[Storage]
 ) -> NativeRun:
-    """Make the plan of steps that run one after the other; storages in `arena` live in the plan's own memory."""
+    """Make the plan of a run; storages in `arena` live in the plan's own memory."""
     return _Planner(steps, scalar_dtypes, arena).finish()
 
 

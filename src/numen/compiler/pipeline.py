@@ -1,7 +1,7 @@
 """The list of passes, in order, and the functions that run them.
 
-`optimize` is Graph -> Graph; `compile_steps` goes on to the schedule. Called by `program.py`; tests run
-the verifier after each pass. Next: `passes/simplify.py`.
+`optimize` is Graph -> Graph; `compile_steps` goes on to the schedule. Called by `program.py`; tests
+run the verifier after each pass. Next: `passes/simplify.py`.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def stages(graph: Graph) -> Iterator[tuple[str, Graph]]:
 
 def optimize(graph: Graph) -> Graph:
     """Run every pass."""
-    for _, graph in stages(graph):
-        pass
+    for _, run in PASSES:
+        graph = run(graph)
     return graph
 
 

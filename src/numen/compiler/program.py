@@ -290,12 +290,13 @@ def _touched(step: Step) -> list[Storage]:
 def _owned(
     result: Any, expected: tuple[str, np.dtype, tuple[int, ...]], args: tuple[Any, ...]
 ) -> Array:
-    """A host call's result as a C-contiguous array that shares memory with none of its arguments."""
+    """A host call's result, C-contiguous, that shares memory with none of its arguments."""
     name, dtype, shape = expected
     array: Array = np.asarray(result, order="C")
     if array.dtype != dtype or array.shape != shape:
         raise InternalError(
-            f"host call {name}: expected {dtype} of shape {shape}, got {array.dtype} of shape {array.shape}"
+            f"host call {name}: expected {dtype} of shape {shape}, "
+            f"got {array.dtype} of shape {array.shape}"
         )
     if array.base is None and array.flags.owndata and not any(array is arg for arg in args):
         return array
@@ -338,7 +339,7 @@ def _step_text(step: Step, names: Mapping[Storage, str]) -> str:
     for number, access in enumerate((*kernel.loads, *kernel.stores)):
         strides = kernel.strides[number]
         lines.append(
-            f"  buffer {number}: {names[access.storage]} + {access.layout.offset}, strides {strides}"
+            f"  buffer {number}: {names[access.storage]} + {access.layout.offset} by {strides}"
         )
     for number, scalar in enumerate(kernel.scalars):
         source = repr(scalar.value) if scalar.number is None else f"input {scalar.number}"

@@ -1,8 +1,9 @@
 """The backward pass: one loop for `backward()`, `grad`, `vjp` and `create_graph`.
 
-Comes from `Array.backward` and `transforms`; walks nodes newest first (a heap by stamp, so depth is no matter), calls
-vjp rules, undoes broadcasting, adds cotangents and hands them to leaves. Rules run on raw ndarrays unless a graph of
-the gradient is wanted, a mode is active, or the arrays are large enough for kernels.
+Comes from `Array.backward` and `transforms`; walks nodes newest first (a heap by stamp, so depth is
+no matter), calls vjp rules, undoes broadcasting, adds cotangents and hands them to leaves. Rules
+run on raw ndarrays unless a graph of the gradient is wanted, a mode is active, or the arrays are
+large enough for kernels.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def backward(
     seeds : sequence of Array, ndarray or None
         Cotangent of each output, of its shape; None means 1 and needs an output of one element.
     wrt : sequence of nodes, optional
-        Stop at these nodes and return their cotangents (None where there is none) instead of filling `.grad`.
+        Stop at these nodes and return their cotangents (None where there is none) instead of
+        filling `.grad`.
     create_graph : bool
         Record the backward computation itself, for higher derivatives.
     retain_graph : bool
@@ -80,7 +82,11 @@ def _walk(
     keep: bool,
     pull: Callable[[Node, Any], Sequence[Any]],
 ) -> None:
-    """Visit nodes newest first: each is reached when its cotangent is complete. `wanted` is filled, or leaves are."""
+    """Visit nodes newest first, so that each is reached when its cotangent is complete; fill
+    `wanted`, or the leaves.
+
+    This loop and `_pull` are what a small backward pass costs, hence no `strict` in their zips.
+    """
     while heap:
         node = heappop(heap)[2]
         g = cotangents.pop(node)
@@ -91,7 +97,7 @@ def _walk(
             if wanted is None:
                 _accumulate(node, g)
             continue
-        for parent, c in zip(node.parents, pull(node, g), strict=True):
+        for parent, c in zip(node.parents, pull(node, g)):  # noqa: B905
             if parent is None or c is None:
                 continue
             if c.shape != parent.shape:
@@ -155,7 +161,7 @@ def _pull(node: Node, g: Any) -> Sequence[Any]:
     limit = modes.LIMIT
     parents = node.parents
     args: list[Any] = []
-    for a, parent in zip(saved, parents):  # noqa: B905 (this loop is what a small backward pass costs)
+    for a, parent in zip(saved, parents):  # noqa: B905
         if a is None:
             args.append(parent)
         elif isinstance(a, ArrayCore):
@@ -183,7 +189,8 @@ def _pull(node: Node, g: Any) -> Sequence[Any]:
 
 
 def _pull_arrays(node: Node, g: Any) -> Sequence[Any]:
-    """Cotangents of one node's arguments, as Arrays: kernels, recorders and graphs of gradients see the rules' ops."""
+    """Cotangents of one node's arguments, as Arrays: kernels, recorders and graphs of gradients see
+    the rules' ops."""
     saved = node.args
     if saved is None:
         raise _freed(node)
@@ -199,7 +206,8 @@ def _pull_arrays(node: Node, g: Any) -> Sequence[Any]:
 
 def _freed(node: Node) -> GradientError:
     return GradientError(
-        f"backward: the graph through {node.prim.name} was already freed. Hint: retain_graph=True keeps it"
+        f"backward: the graph through {node.prim.name} was already freed. Hint: retain_graph=True "
+        f"keeps it"
     )
 
 
@@ -240,7 +248,7 @@ def _accumulate(leaf: Leaf, g: Any) -> None:
             g = _copied(g)
     else:
         if g.base is not None or not g.flags.writeable:
-            g = np.array(g)  # also makes an array of a scalar
+            g = np.array(g, order="C")  # also makes an array of a scalar
         g = core.ARRAY(g)
     recorder = modes.state.recorder if modes.ACTIVE else None
     with _grad_lock:

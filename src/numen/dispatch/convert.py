@@ -1,6 +1,7 @@
 """Arguments to Arrays: how functions take what users pass.
 
-`as_array` is NumPy's `asarray`; `operand` leaves Python scalars alone, so that they stay weak (NEP 50).
+`as_array` is NumPy's `asarray`; `operand` leaves Python scalars alone, so that they stay weak (NEP
+50).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """ArrayCore, Node, Leaf and Cell: what an array is to the rest of the library, without any op.
 
-An array holds a backend array (`_d`, always an ndarray), a gradient node (`_n`: None, Leaf or Node), its memory's
-bookkeeping (`_v`: None, SCALAR, Cell for a base, View for a view) and, while a trace is recorded, its register
-(`_t`). `namespace/array.py` defines the one class `Array`; `wrap` creates it. Next: `primitive.py`.
+An array holds a backend array (`_d`, always an ndarray), a gradient node (`_n`: None, Leaf or
+Node), its memory's bookkeeping (`_v`: None, SCALAR, Cell for a base, View for a view) and, while a
+trace is recorded, its register (`_t`). `namespace/array.py` defines the one class `Array`; `wrap`
+creates it. Next: `primitive.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from numen.dispatch.primitive import Primitive
 
 NEVER_WRITTEN = 1
-"""Time stamp of memory that was never written in place; real stamps are negative, newer ones smaller."""
+"""Time stamp of memory that was never written in place; real stamps are negative, newer ones
+smaller."""
 
 next_stamp = count(-1, -1).__next__
 ndarray = np.ndarray
@@ -57,7 +59,8 @@ SCALAR = _Scalar()
 
 
 class Cell:
-    """What the views of one memory share: its base's live views, the last write, whether others see it."""
+    """What the views of one memory share: its base's live views, the last write, whether others see
+    it."""
 
     __slots__ = ("escaped", "t", "views")
 
@@ -72,7 +75,8 @@ class Cell:
 
 
 class View:
-    """What a view knows: its base, the cell they share and the steps (primitive, params) that lead to it.
+    """What a view knows: its base, the cell they share and the steps (primitive, params) that lead
+    to it.
 
     A detached view (`x.detach()`) and views of it share memory but no gradient.
     """
@@ -112,8 +116,9 @@ class Leaf:
 class Node:
     """One recorded op: what its vjp rule needs.
 
-    args: the arguments by value where the rule saves them, else None (the rule then sees the parent, which knows
-    shape and dtype); parents: the arguments' nodes or None; out: the raw result where the rule saves it, else None.
+    args: the arguments by value where the rule saves them, else None (the rule then sees the
+    parent, which knows shape and dtype); parents: the arguments' nodes or None; out: the raw result
+    where the rule saves it, else None.
     """
 
     __slots__ = (
@@ -164,12 +169,13 @@ def fill_array_class(cls: type[ArrayCore]) -> None:
 def freeze_scalar(value: Any) -> Any:
     """Make the read-only 0-d ndarray that a NumPy scalar stands for."""
     data = np.asarray(value)
-    data.setflags(False)  # write=False; twice as fast as the flags object
+    data.setflags(write=False)  # twice as fast as through the flags object
     return data
 
 
 def wrap(data: Any) -> Any:
-    """Make an Array of what a NumPy call returned: an ndarray, or a scalar that gets the SCALAR mark."""
+    """Make an Array of what a NumPy call returned: an ndarray, or a scalar that gets the SCALAR
+    mark."""
     if type(data) is ndarray:
         return ARRAY(data)
     if isinstance(data, np.generic):

@@ -1,8 +1,8 @@
 """Fast paths: the methods of Array for plain small arrays, specialised by arity.
 
-`namespace/array.py` builds its operators from these factories; whatever is not plain (a mode, a large array, another
-type) falls through to `Primitive.__call__`, which has the same result. They are closures because a call costs less
-than the array they make.
+`namespace/array.py` builds its operators from these factories; whatever is not plain (a mode, a
+large array, another type) falls through to `Primitive.__call__`, which has the same result. They
+are closures because a call costs less than the array they make.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _weak_constants: dict[Any, Any] = {}
 
 
 def weak(value: Any, dtype: np.dtype[Any]) -> Any:
-    """The Python scalar as a 0-d ndarray of the dtype it takes beside `dtype` (NEP 50); faster than the scalar."""
+    """The Python scalar as a 0-d ndarray of the dtype it takes beside `dtype` (NEP 50); faster than
+    the scalar."""
     key = (value, type(value), dtype)
     constant = _weak_constants.get(key)
     if constant is None:
@@ -46,8 +47,10 @@ def weak(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def binary(prim: Primitive, general: Method | None = None) -> Method:
-    """The method `a op b` of Array; `general` takes the calls that are not plain (by default the row)."""
+    """The method `a op b` of Array; `general` takes the calls that are not plain (by default the
+    row)."""
     impl = prim.impl
+    cheap = prim.cheap
     general = general or prim
     saves_out = prim.saves_out
     differentiable = prim.vjp is not None
@@ -60,7 +63,7 @@ def binary(prim: Primitive, general: Method | None = None) -> Method:
         if kind is array and not modes.ACTIVE:
             x = a._d
             y = b._d
-            limit = modes.LIMIT
+            limit = modes.CHEAP_LIMIT if cheap else modes.LIMIT
             if x.size < limit and y.size < limit:
                 d = impl(x, y)
                 if type(d) is not _ndarray:
@@ -91,7 +94,7 @@ def binary(prim: Primitive, general: Method | None = None) -> Method:
                 return r
         elif (kind is float or kind is int) and not modes.ACTIVE:
             x = a._d
-            if x.size < modes.LIMIT:
+            if x.size < (modes.CHEAP_LIMIT if cheap else modes.LIMIT):
                 d = impl(x, weak(b, x.dtype))
                 if type(d) is not _ndarray:
                     return prim.finish((a, b), NO_PARAMS, d)
@@ -121,13 +124,14 @@ def reflected(prim: Primitive) -> Method:
 def unary(prim: Primitive) -> Callable[[Any], Any]:
     """A function or method of one array and no parameters."""
     impl = prim.impl
+    cheap = prim.cheap
     differentiable = prim.vjp is not None
 
     def method(a: Any) -> Any:
         array = core.ARRAY
         if type(a) is array and not modes.ACTIVE:
             x = a._d
-            if x.size < modes.LIMIT:
+            if x.size < (modes.CHEAP_LIMIT if cheap else modes.LIMIT):
                 d = impl(x)
                 if type(d) is not _ndarray:
                     return prim.finish((a,), NO_PARAMS, d)

@@ -1,8 +1,10 @@
 """Per-thread modes and the process-wide hint that fast paths test once.
 
-`ACTIVE` counts the reasons, in any thread, why an op must take the general path (a recorder, a per-thread engine);
-it may over-report. `LIMIT` is the least number of elements at which the engine "auto" uses compiled kernels.
-Written by `no_grad`, `tracing` and `numen.config`; read by `core.py`, `primitive.py` and `backward.py`.
+`ACTIVE` counts the reasons, in any thread, why an op must take the general path (a recorder, a
+per-thread engine); it may over-report. `LIMIT` is the least number of elements at which the engine
+"auto" uses compiled kernels, `CHEAP_LIMIT` the same for rows that NumPy computes as fast as memory
+moves. Written by `no_grad`, `tracing` and `numen.config`; read by `core.py`, `primitive.py` and
+`backward.py`.
 """
 
 from __future__ import annotations
@@ -18,11 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NEVER = 1 << 62
-KERNEL_THRESHOLD = 65_536
-"""Least elements an op's operands hold before "auto" runs a compiled kernel (benchmarks/threshold.py)."""
+KERNEL_THRESHOLD = 16_384
+"""Least elements an op's operands hold before "auto" runs a compiled kernel
+(benchmarks/threshold.py)."""
+
+CHEAP_THRESHOLD = 262_144
+"""The same for cheap rows: only a second thread makes them faster."""
 
 ACTIVE: int = 0
 LIMIT: int = KERNEL_THRESHOLD
+CHEAP_LIMIT: int = CHEAP_THRESHOLD
 NO_GRAD: int = 0
 
 _lock = threading.Lock()
@@ -70,9 +77,10 @@ _before: dict[int, list[str]] = {}
 
 
 def _on_engine(name: str, per_thread: bool) -> None:
-    global LIMIT
+    global LIMIT, CHEAP_LIMIT
     if not per_thread:
         LIMIT = {"auto": KERNEL_THRESHOLD, "numpy": NEVER, "kernels": 0}[name]
+        CHEAP_LIMIT = {"auto": CHEAP_THRESHOLD, "numpy": NEVER, "kernels": 0}[name]
         return
     # A per-thread engine makes this thread's ops take the general path for as long as it lasts.
     overriding = config._local.engine is not None

@@ -1,16 +1,19 @@
 """Primitive: one row of the op table, and the general path of a call.
 
-A row holds NumPy's meaning (`impl`), the derivative rules and what the compiler needs to know. `elementwise` and
-`linear` derive the rules from partial derivatives or a transpose. Calls on plain small arrays take the fast paths of
-`fast.py`; everything else comes through `Primitive.__call__`. Rows live in `ops/`; see `docs/howto/add_an_op.md`.
+A row holds NumPy's meaning (`impl`), the derivative rules and what the compiler needs to know.
+`elementwise` and `linear` derive the rules from partial derivatives or a transpose. Calls on plain
+small arrays take the fast paths of `fast.py`; everything else comes through `Primitive.__call__`.
+Rows live in `ops/`; see `docs/howto/add_an_op.md`.
 
 Rules
 -----
-vjp(needs, g, out, *args, **params) -> one cotangent or None per argument. An argument the row does not save arrives
-    as its gradient node, which has `shape`, `dtype` and `ndim` only (None if it needs no gradient).
-jvp(out, args, tangents, **params) -> the output's tangent; a tangent is None where an argument has none.
-batch(size, args, axes, **params) -> the output with its batch axis first; `axes[i]` is True where argument i has a
-    leading batch axis.
+vjp(needs, g, out, *args, **params) -> one cotangent or None per argument. An argument the row does
+    not save arrives as its gradient node, which has `shape`, `dtype` and `ndim` only (None if it
+    needs no gradient).
+jvp(out, args, tangents, **params) -> the output's tangent; a tangent is None where an argument has
+    none.
+batch(size, args, axes, **params) -> the output with its batch axis first; `axes[i]` is True where
+    argument i has a leading batch axis.
 """
 
 from __future__ import annotations
@@ -31,7 +34,8 @@ Samples = Callable[
 ]
 
 run_kernel: Callable[..., Any] | None = None
-"""`compiler.program.run_op`, filled by `ops`: (name, arrays, params) -> ndarray or None where there is no kernel."""
+"""`compiler.program.run_op`, filled by `ops`: (name, arrays, params) -> ndarray or None where there
+is no kernel."""
 
 
 class Primitive:
@@ -46,11 +50,14 @@ class Primitive:
     vjp, jvp, batch : callable or None
         Rules as the module says. `vjp` None means: no derivative (integer results, comparisons).
     saves : tuple of int
-        Arguments whose values the vjp rule needs; `saves_for[i]` the ones needed when argument i needs a gradient.
+        Arguments whose values the vjp rule needs; `saves_for[i]` the ones needed when argument i
+        needs a gradient.
     saves_out : bool
         Whether the vjp rule needs the result's value.
     exact : bool
         NumPy's result has the bits that kernels give, so NumPy may stand in for the kernel.
+    cheap : bool
+        NumPy is as fast as one thread can be, so a kernel pays late; by default what is exact.
     view : bool
         The result may share the first argument's memory.
     ufunc : numpy.ufunc or None
@@ -73,6 +80,7 @@ class Primitive:
         saves_for: tuple[tuple[int, ...], ...] | None = None,
         saves_out: bool = False,
         exact: bool = True,
+        cheap: bool | None = None,
         view: bool = False,
         ufunc: np.ufunc | None = None,
         samples: Samples | None = None,
@@ -88,6 +96,7 @@ class Primitive:
         self.saves_for = saves_for
         self.saves_out = saves_out
         self.exact = exact
+        self.cheap = exact if cheap is None else cheap
         self.view = view
         self.ufunc = ufunc
         self.samples = samples
@@ -97,7 +106,8 @@ class Primitive:
         return f"<primitive {self.name}>"
 
     def __call__(self, *args: Any, **params: Any) -> Any:
-        """Apply the op. Raw arguments give a raw result: that is how rules run in a first-order backward pass."""
+        """Apply the op. Raw arguments give a raw result: that is how rules run in a first-order
+        backward pass."""
         raw = []
         arrays = False
         for a in args:
@@ -116,7 +126,7 @@ class Primitive:
     def compute(self, raw: Sequence[Any], params: dict[str, Any]) -> Any:
         """Evaluate on raw arguments with the engine that holds."""
         if not modes.ACTIVE:
-            limit = modes.LIMIT
+            limit = modes.CHEAP_LIMIT if self.cheap else modes.LIMIT
             for a in raw:
                 if type(a) is np.ndarray and a.size >= limit:
                     break
@@ -130,7 +140,7 @@ class Primitive:
             if not self.exact:
                 data = run_kernel(self, raw, params)
         elif not self.view:
-            limit = modes.KERNEL_THRESHOLD
+            limit = modes.CHEAP_THRESHOLD if self.cheap else modes.KERNEL_THRESHOLD
             for a in raw:
                 if isinstance(a, np.ndarray) and a.size >= limit:
                     data = run_kernel(self, raw, params)
@@ -173,7 +183,10 @@ class Primitive:
             if len(saves) == len(args):
                 return args
             return tuple(
-                [a if i in saves or not isinstance(a, ArrayCore) else None for i, a in enumerate(args)]
+                [
+                    a if i in saves or not isinstance(a, ArrayCore) else None
+                    for i, a in enumerate(args)
+                ]
             )
         if len(args) == 2:
             # the usual case, without making sets
@@ -200,14 +213,15 @@ def attach_view(result: Any, source: Any, prim: Primitive, params: dict[str, Any
     views.register(result, source, prim, params)
 
 
-# ------------------------------------------------------------------------------------------------ derived rules
+# ------------------------------------------------------------ derived rules
 
 
 def elementwise(name: str, impl: Rule, *partials: Rule | bool | None, **fields: Any) -> Primitive:
     """Make the row of an elementwise op from its partial derivatives.
 
-    partials[i] is d out / d argument i: None where it is zero (or the argument has no gradient), True where it is
-    one, else a function whose parameter names say what it needs: `o` the result, `a`, `b`, `c` the arguments.
+    partials[i] is d out / d argument i: None where it is zero (or the argument has no gradient),
+    True where it is one, else a function whose parameter names say what it needs: `o` the result,
+    `a`, `b`, `c` the arguments.
 
     >>> from numen.ops.elementwise import exp
     >>> exp.saves_out, exp.saves_for
@@ -289,7 +303,8 @@ def linear(
 
 
 def align(args: Sequence[Any], axes: Sequence[bool]) -> list[Any]:
-    """Give batched arguments the same rank behind their batch axis, so that broadcasting pairs the right axes."""
+    """Give batched arguments the same rank behind their batch axis, so that broadcasting pairs the
+    right axes."""
     rank = max([len(np.shape(core.unwrap(a))) - t for a, t in zip(args, axes, strict=True)])
     out: list[Any] = []
     for a, batched in zip(args, axes, strict=True):

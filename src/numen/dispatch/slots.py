@@ -1,6 +1,8 @@
-"""Places that upper folders fill once at import, so that dispatch can use ops without importing them.
+"""Places that upper folders fill once at import, so that dispatch can use ops without importing
+them.
 
-`ops` fills the primitives that the backward pass and view bookkeeping need; `namespace` needs none of this.
+`ops` fills the primitives that the backward pass and view bookkeeping need; `namespace` needs none
+of this.
 """
 
 from __future__ import annotations

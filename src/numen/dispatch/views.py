@@ -1,8 +1,10 @@
-"""Views and in-place writes: which memory is shared, and what a write does to the nodes of everything that shares it.
+"""Views and in-place writes: which memory is shared, and what a write does to the nodes of
+everything that shares it.
 
-A write into an array is a functional update of its base (`setitem` along the view's path): the base gets a new node
-and every live view's node is derived again from it. Called by `primitive.py` (new views) and by Array's in-place
-methods; the algorithm follows PyTorch's view + in-place semantics. Next: `backward.py`.
+A write into an array is a functional update of its base (`setitem` along the view's path): the base
+gets a new node and every live view's node is derived again from it. Called by `primitive.py` (new
+views) and by Array's in-place methods; the algorithm follows PyTorch's view + in-place semantics.
+Next: `backward.py`.
 """
 
 from __future__ import annotations
@@ -83,7 +85,8 @@ def check_writable(x: ArrayCore, op: str) -> None:
 def write(x: ArrayCore, value: Any, op: str, casting: str = "same_kind") -> None:
     """Write `value` (Array, ndarray or scalar) into all of x, with gradients.
 
-    x, its base and their live views see the new values and, where a gradient is recorded, get new nodes.
+    x, its base and their live views see the new values and, where a gradient is recorded, get new
+    nodes.
 
     Raises
     ------
@@ -107,7 +110,8 @@ def write(x: ArrayCore, value: Any, op: str, casting: str = "same_kind") -> None
 
 
 def keep_saved_result(x: ArrayCore) -> None:
-    """Before a write: copy the result that the base's node saved, if it lives in this very memory."""
+    """Before a write: copy the result that the base's node saved, if it lives in this very
+    memory."""
     base = x._v.base if type(x._v) is View else x
     node = base._n
     if type(node) is Node and node.out is not None:
@@ -180,7 +184,8 @@ def renew_views(base: ArrayCore, cell: Cell) -> None:
 
 
 def same_view(x: ArrayCore, value: Any, prim: Primitive, params: dict[str, Any]) -> bool:
-    """Whether `value` is the very view `prim(x, **params)`: then `x[i] = value` (the end of `x[i] += y`) is done."""
+    """Whether `value` is the very view `prim(x, **params)`: then `x[i] = value` (the end of `x[i]
+    += y`) is done."""
     if not isinstance(value, ArrayCore) or type(value._v) is not View or x._v is None:
         return False
     memory = value._v

@@ -29,6 +29,10 @@ VIEWS = frozenset({"reshape", "transpose", "broadcast_to", "getitem"})
 """Ops whose result is a view of their argument (a reshape where the layout allows)."""
 
 
+KEEPDIMS = frozenset({"sum", "max", "min", "mean", "argmax"})
+"""Ops whose param `keepdims` is False where it is not given."""
+
+
 def register_rule(name: str, rule: Rule) -> None:
     """Add the rule of an op that an upper layer brings."""
     RULES[name] = rule
@@ -58,7 +62,9 @@ def infer(
 def normalize_params(
     name: str, types: Types, params: tuple[tuple[str, Any], ...]
 ) -> tuple[tuple[str, Any], ...]:
-    """Return the params as the graph keeps them: an index in its canonical form."""
+    """Return the params as the graph keeps them: indices in canonical form, no param left out."""
+    if name in KEEPDIMS and all(key != "keepdims" for key, _ in params):
+        return tuple(sorted((*params, ("keepdims", False))))
     if name != "getitem":
         return params
     return (("index", normalize_index(dict(params)["index"], types[0].shape)),)
@@ -306,7 +312,7 @@ def _setitem(types: Types, path: Path) -> TensorType:
 
 
 def _assignable(shape: Shape, target: Shape) -> bool:
-    """Whether NumPy's broadcasting brings a value to the target; leading extents of 1 may exceed it."""
+    """Whether NumPy broadcasts a value to the target; leading extents of 1 may exceed it."""
     while len(shape) > len(target) and shape[0] == 1:
         shape = shape[1:]
     try:
@@ -321,7 +327,7 @@ def _assignable(shape: Shape, target: Shape) -> bool:
 def gathered_shape(shape: Shape, indices: Sequence[Shape], spec: tuple[Any, ...]) -> Shape:
     """Return the shape of NumPy's advanced indexing.
 
-    The index arrays broadcast; their axes stand where the arrays were if those are adjacent, else first.
+    The index arrays broadcast; their axes stand where the arrays were if adjacent, else first.
     """
     before: list[Extent] = []  # basic extents left of the first index array
     after: list[Extent] = []

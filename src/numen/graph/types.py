@@ -95,7 +95,7 @@ def plain_name(dtype: np.dtype) -> str:
 
 @functools.cache
 def dtype_name(dtype: np.dtype) -> str:
-    """Return a name from which `np.dtype` makes the same dtype: the plain name unless it loses some."""
+    """Return a name from which `np.dtype` makes the same dtype, the plain one if it does."""
     try:
         if np.dtype(dtype.name) == dtype:
             return dtype.name

@@ -1,7 +1,8 @@
 """NumPy's functions and the class `Array`, over the rows in `ops`.
 
-`array.py` is the class; `creation.py` makes arrays, `functions.py` computes on them, `dtypes.py` holds names of dtypes
-and constants. `numen` re-exports `__all__`. A function checks its arguments as NumPy does and calls one primitive.
+`array.py` is the class; `creation.py` makes arrays, `functions.py` computes on them, `dtypes.py`
+holds names of dtypes and constants. `numen` re-exports `__all__`. A function checks its arguments
+as NumPy does and calls one primitive.
 """
 
 from numen.namespace import creation, dtypes, functions

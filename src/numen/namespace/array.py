@@ -1,7 +1,8 @@
-"""The class Array: NumPy's methods and attributes over the rows, and PyTorch's where the name is free.
+"""The class Array: NumPy's methods and attributes over the rows, and PyTorch's where the name is
+free.
 
-Operators are fast paths from `dispatch/fast.py`; the rest call primitives or the functions beside this file.
-Next: `dispatch/core.py` for the slots, `ops/` for what the operators compute.
+Operators are fast paths from `dispatch/fast.py`; the rest call primitives or the functions beside
+this file. Next: `dispatch/core.py` for the slots, `ops/` for what the operators compute.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ import numpy as np
 
 from numen.dispatch import backward as _backward
 from numen.dispatch import core, fast, modes, views
+from numen.dispatch.convert import as_array, normalize_axes, operand
 from numen.dispatch.core import SCALAR, ArrayCore, Leaf, View, is_differentiable
 from numen.errors import DTypeError, GradientError, describe
 from numen.namespace import indexing, operators
-from numen.dispatch.convert import as_array, normalize_axes, operand
 from numen.namespace.output import into
 from numen.ops import table
 
@@ -26,8 +27,9 @@ from numen.ops import table
 class Array(ArrayCore):
     """An n-dimensional array: NumPy's ndarray with gradients.
 
-    Made by `nm.array`, `nm.zeros` and the other functions, not by calling the class. Indexing and views follow
-    NumPy; what NumPy returns as a scalar is a read-only 0-d Array that prints, hashes and converts like that scalar.
+    Made by `nm.array`, `nm.zeros` and the other functions, not by calling the class. Indexing and
+    views follow NumPy; what NumPy returns as a scalar is a read-only 0-d Array that prints, hashes
+    and converts like that scalar.
 
     Examples
     --------
@@ -42,7 +44,7 @@ class Array(ArrayCore):
     __array_ufunc__ = None
     __array_priority__ = 1000
 
-    # -------------------------------------------------------------------------------------------- attributes
+    # ------------------------------------------------------------ attributes
     @property
     def shape(self) -> tuple[int, ...]:
         return self._d.shape  # type: ignore[no-any-return]
@@ -97,7 +99,7 @@ class Array(ArrayCore):
             raise ValueError(f"mT: expected at least 2 dimensions, got {describe(self)}")
         return self.swapaxes(-1, -2)
 
-    # -------------------------------------------------------------------------------------------- gradients
+    # ------------------------------------------------------------ gradients
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this array are recorded."""
@@ -119,14 +121,20 @@ class Array(ArrayCore):
         """
         if value:
             if self._d.dtype.kind == "c":
-                raise DTypeError(f"requires_grad: complex gradients are not supported yet, got {describe(self)}")
+                raise DTypeError(
+                    f"requires_grad: complex gradients are not supported yet, got {describe(self)}"
+                )
             if not is_differentiable(self._d.dtype):
-                raise DTypeError(f"requires_grad: only floating dtypes carry gradients, got {describe(self)}")
+                raise DTypeError(
+                    f"requires_grad: only floating dtypes carry gradients, got {describe(self)}"
+                )
             if self._n is None:
                 self._n = Leaf(self._d.shape, self._d.dtype)
         elif self._n is not None:
             if type(self._n) is not Leaf:
-                raise GradientError("requires_grad: only leaves can stop requiring a gradient. Hint: detach()")
+                raise GradientError(
+                    "requires_grad: only leaves can stop requiring a gradient. Hint: detach()"
+                )
             self._n = None
         return self
 
@@ -150,29 +158,35 @@ class Array(ArrayCore):
         if type(node) is not Leaf:
             if value is None:
                 return
-            raise GradientError(f"grad: only leaves that require a gradient hold one, got {describe(self)}")
+            raise GradientError(
+                f"grad: only leaves that require a gradient hold one, got {describe(self)}"
+            )
         if value is not None:
             value = as_array(value)
             if value._d.shape != self._d.shape or value._d.dtype != self._d.dtype:
                 raise GradientError(
-                    f"grad: expected {self._d.dtype} of shape {self._d.shape}, got {describe(value)}"
+                    f"grad: expected {self._d.dtype} of shape {self._d.shape}, got "
+                    f"{describe(value)}"
                 )
         if modes.ACTIVE and modes.state.recorder is not None:
             modes.state.recorder.write_grad(node, value)
         node.grad = value
 
-    def backward(self, gradient: Any = None, retain_graph: bool = False, create_graph: bool = False) -> None:
+    def backward(
+        self, gradient: Any = None, retain_graph: bool = False, create_graph: bool = False
+    ) -> None:
         """Add the gradient of this array with respect to every leaf into the leaves' `.grad`.
 
         Raises
         ------
         GradientError
-            If nothing was recorded, the array has more than one element and no cotangent is given, or the graph
-            was freed or a saved value overwritten.
+            If nothing was recorded, the array has more than one element and no cotangent is given,
+            or the graph was freed or a saved value overwritten.
         """
         if self._n is None:
             raise GradientError(
-                f"backward: nothing was recorded for this {describe(self)}. Hint: some input needs requires_grad"
+                f"backward: nothing was recorded for this {describe(self)}. Hint: some input "
+                f"needs requires_grad"
             )
         seed = None if gradient is None else as_array(gradient)
         _backward.backward([self], [seed], create_graph=create_graph, retain_graph=retain_graph)
@@ -188,7 +202,7 @@ class Array(ArrayCore):
         """Forget the accumulated gradient."""
         self.grad = None
 
-    # -------------------------------------------------------------------------------------------- values out
+    # ------------------------------------------------------------ values out
     def numpy(self) -> np.ndarray[Any, Any]:
         """The ndarray that holds this array's data, shared, without gradient.
 
@@ -237,7 +251,10 @@ class Array(ArrayCore):
         if args:
             return self[args if len(args) > 1 else args[0]].item()
         if self._d.size != 1:
-            raise ValueError(f"item: can only convert an array of size 1 to a Python scalar; got {describe(self)}")
+            raise ValueError(
+                f"item: can only convert an array of size 1 to a Python scalar; got "
+                f"{describe(self)}"
+            )
         if modes.ACTIVE and modes.state.recorder is not None:
             return modes.state.recorder.query(self, "item")
         return self._d.item()
@@ -267,13 +284,17 @@ class Array(ArrayCore):
 
     def __index__(self) -> int:
         if self._d.dtype.kind not in "iu" or self._d.ndim:
-            raise TypeError(f"only integer scalar arrays can be converted to a scalar index; got {describe(self)}")
+            raise TypeError(
+                f"only integer scalar arrays can be converted to a scalar index; got "
+                f"{describe(self)}"
+            )
         if modes.ACTIVE and modes.state.recorder is not None:
             return int(modes.state.recorder.query(self, "index"))
         return int(self._d)
 
     def __round__(self, ndigits: int | None = None) -> Any:
-        """Python's round of what NumPy has as a scalar: an int, or with `ndigits` a scalar Array."""
+        """Python's round of what NumPy has as a scalar: an int, or with `ndigits` a scalar
+        Array."""
         if self._v is not SCALAR:
             raise TypeError(f"round: expected a scalar, got {describe(self)}")
         self._leaves("round()")
@@ -300,7 +321,7 @@ class Array(ArrayCore):
         self._leaves("in")
         return operand(value) is not None and bool((self._d == core.unwrap(operand(value))).any())
 
-    # -------------------------------------------------------------------------------------------- text
+    # ------------------------------------------------------------ text
     def __repr__(self) -> str:
         self._leaves("repr()")
         data = self._d
@@ -321,7 +342,7 @@ class Array(ArrayCore):
             return format(self._d[()], spec)
         return format(self._d, spec)
 
-    # -------------------------------------------------------------------------------------------- copies
+    # ------------------------------------------------------------ copies
     def copy(self, order: str = "C") -> Array:
         """A copy that shares no memory; gradients flow through it."""
         return table["copy"](self)  # type: ignore[no-any-return]
@@ -331,7 +352,9 @@ class Array(ArrayCore):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Array:
         if self._n is not None and type(self._n) is not Leaf:
-            raise GradientError("deepcopy: only leaves can be copied with their gradient state. Hint: detach()")
+            raise GradientError(
+                "deepcopy: only leaves can be copied with their gradient state. Hint: detach()"
+            )
         data = _copy.deepcopy(self._d, memo)
         result = memo[id(self)] = _rebuild(type(self), data, self._n is not None, self._v is SCALAR)
         return result
@@ -341,24 +364,34 @@ class Array(ArrayCore):
             raise GradientError("pickle: only leaves can be stored. Hint: detach()")
         return _rebuild, (type(self), self._d, self._n is not None, self._v is SCALAR)
 
-    def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> Array:
+    def astype(
+        self,
+        dtype: Any,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> Array:
         """This array cast to `dtype`; a copy unless `copy=False` and nothing changes."""
         target = np.dtype(dtype)
         if target == self._d.dtype:
             return self.copy() if copy else self
         if not np.can_cast(self._d.dtype, target, casting):  # type: ignore[arg-type]
-            raise TypeError(f"astype: cannot cast {describe(self)} to {target} according to the rule {casting!r}")
+            raise TypeError(
+                f"astype: cannot cast {describe(self)} to {target} according to the rule "
+                f"{casting!r}"
+            )
         return table["cast"](self, dtype=target)  # type: ignore[no-any-return]
 
-    # -------------------------------------------------------------------------------------------- indexing
+    # ------------------------------------------------------------ indexing
     def __getitem__(self, key: Any) -> Any:
         parsed = indexing.parse(key, self._d.shape)
-        if type(parsed) is indexing.Basic:
-            result = table["getitem"](self, index=parsed.index)
+        if isinstance(parsed, indexing.Basic):
+            result = table["getitem"](self, index=parsed.entries)
             if parsed.ellipsis and not result._d.ndim and result._v is SCALAR:
-                return _element_view(self, parsed.index)
+                return _element_view(self, parsed.entries)
             return result
-        if type(parsed) is indexing.Advanced:
+        if isinstance(parsed, indexing.Advanced):
             return table["gather"](self, *[as_array(a) for a in parsed.arrays], spec=parsed.spec)
         return self._masked(parsed.key)
 
@@ -368,7 +401,11 @@ class Array(ArrayCore):
         positions: list[Any] = []
         axis = 0
         for e in key if type(key) is tuple else (key,):
-            entry = np.asarray(core.unwrap(e)) if isinstance(e, (*indexing.ARRAY_LIKE, bool, np.bool_)) else e
+            entry = (
+                np.asarray(core.unwrap(e))
+                if isinstance(e, (*indexing.ARRAY_LIKE, bool, np.bool_))
+                else e
+            )
             if not isinstance(entry, np.ndarray) or entry.dtype != np.bool_:
                 positions.append(e)
                 axis = -1 if e is Ellipsis or axis < 0 else axis + (e is not None)
@@ -391,20 +428,27 @@ class Array(ArrayCore):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if self._v is SCALAR:
-            raise TypeError(f"'{self._d.dtype}' object does not support item assignment: NumPy scalars are immutable")
+            raise TypeError(
+                f"'{self._d.dtype}' object does not support item assignment: NumPy scalars are "
+                f"immutable"
+            )
         parsed = indexing.parse(key, self._d.shape)
-        if type(parsed) is indexing.Basic:
-            params = {"index": parsed.index}
+        if isinstance(parsed, indexing.Basic):
+            params = {"index": parsed.entries}
             if views.same_view(self, value, table["getitem"], params):
                 return
             if type(value) in (bool, int, float, complex) or isinstance(value, ArrayCore):
                 source = value
             else:
                 source = as_array(value)
-            target = _element_view(self, parsed.index) if _is_element(self, parsed.index) else self[key]
+            target = (
+                _element_view(self, parsed.entries)
+                if _is_element(self, parsed.entries)
+                else self[key]
+            )
             views.write(target, source, "setitem", casting="unsafe")
             return
-        if type(parsed) is indexing.Masked:
+        if isinstance(parsed, indexing.Masked):
             self._leaves("boolean mask")
             if self._n is None and not (isinstance(value, ArrayCore) and value._n is not None):
                 views.check_writable(self, "setitem")
@@ -417,13 +461,15 @@ class Array(ArrayCore):
         else:
             arrays, spec = parsed.arrays, parsed.spec
         views.check_writable(self, "setitem")
-        new = table["scatter_set"](_current(self), operand(value), *[as_array(a) for a in arrays], spec=spec)
+        new = table["scatter_set"](
+            _current(self), operand(value), *[as_array(a) for a in arrays], spec=spec
+        )
         views.write(self, new, "setitem", casting="unsafe")
 
     def __delitem__(self, key: Any) -> None:
         raise ValueError("cannot delete array elements")
 
-    # -------------------------------------------------------------------------------------------- operators
+    # ------------------------------------------------------------ operators
     __add__ = operators.operator("add")
     __radd__ = operators.reflected("add")
     __iadd__ = operators.in_place("add")
@@ -441,8 +487,8 @@ class Array(ArrayCore):
     __ipow__ = operators.in_place("power")
     __matmul__ = operators.operator("matmul")
     __rmatmul__ = operators.reflected("matmul")
-    __eq__ = operators.equality("equal", operator.eq)  # type: ignore[assignment]
-    __ne__ = operators.equality("not_equal", operator.ne)  # type: ignore[assignment]
+    __eq__ = operators.equality("equal", operator.eq)
+    __ne__ = operators.equality("not_equal", operator.ne)
     __lt__ = operators.operator("less")
     __le__ = operators.operator("less_equal")
     __gt__ = operators.operator("greater")
@@ -455,12 +501,16 @@ class Array(ArrayCore):
             raise TypeError(f"positive: not defined for booleans, got {describe(self)}")
         return self.copy()
 
-    # -------------------------------------------------------------------------------------------- reductions
-    def sum(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    # ------------------------------------------------------------ reductions
+    def sum(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+    ) -> Any:
         """Sum over axes. Small ints are widened as NumPy's."""
         return _reduce("sum", self, axis, keepdims, dtype, out)
 
-    def mean(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    def mean(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+    ) -> Any:
         """Arithmetic mean over axes."""
         return _reduce("mean", self, axis, keepdims, dtype, out)
 
@@ -486,7 +536,7 @@ class Array(ArrayCore):
             result = table["argmax"](source, axis=ax, keepdims=bool(keepdims))
         return into(out, result, "argmax")
 
-    # -------------------------------------------------------------------------------------------- shapes
+    # ------------------------------------------------------------ shapes
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Array:
         """This array with another shape, as a view where strides permit.
 
@@ -498,7 +548,9 @@ class Array(ArrayCore):
         if order not in ("C", "A", "K"):
             raise ValueError(f"reshape: order {order!r} is not supported yet; expected 'C'")
         target = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-        sizes = [-1 if n < 0 else n for n in map(operator.index, target)]  # NumPy takes any negative extent as unknown
+        sizes = [
+            -1 if n < 0 else n for n in map(operator.index, target)
+        ]  # NumPy takes any negative extent as unknown
         if sizes.count(-1) > 1:
             raise ValueError("reshape: can only specify one unknown dimension")
         size = self._d.size
@@ -507,21 +559,29 @@ class Array(ArrayCore):
             known *= s if s != -1 else 1
         if -1 in sizes and known > 0 and size % known == 0:
             sizes[sizes.index(-1)] = size // known
-        elif -1 in sizes and known == 0 or known != size:
-            raise ValueError(f"reshape: cannot reshape {describe(self)} (size {size}) into shape {tuple(target)}")
+        elif (-1 in sizes and known == 0) or known != size:
+            raise ValueError(
+                f"reshape: cannot reshape {describe(self)} (size {size}) into shape {tuple(target)}"
+            )
         result = table["reshape"](self, shape=tuple(sizes))
         return result.copy() if copy else result  # type: ignore[no-any-return]
 
     def transpose(self, *axes: Any) -> Array:
         """Axes permuted (reversed without arguments), as a view."""
         ndim = self._d.ndim
-        order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes
+        order = (
+            axes[0]
+            if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list)))
+            else axes
+        )
         if order is None or len(order) == 0:
             permutation = tuple(range(ndim))[::-1]
         else:
             permutation = tuple([_one_axis(a, ndim, "transpose") for a in order])
             if sorted(permutation) != list(range(ndim)):
-                raise ValueError(f"transpose: axes {tuple(order)} don't match array of shape {self.shape}")
+                raise ValueError(
+                    f"transpose: axes {tuple(order)} don't match array of shape {self.shape}"
+                )
         return table["transpose"](self, axes=permutation)  # type: ignore[no-any-return]
 
     def swapaxes(self, axis1: int, axis2: int) -> Array:
@@ -553,7 +613,8 @@ class Array(ArrayCore):
             axes = normalize_axes(axis, self._d.ndim, "squeeze")
             if any(self._d.shape[i] != 1 for i in axes):
                 raise ValueError(
-                    f"squeeze: cannot select an axis whose size is not one: axis {axis}, got {describe(self)}"
+                    f"squeeze: cannot select an axis whose size is not one: axis {axis}, got "
+                    f"{describe(self)}"
                 )
         return self.reshape(tuple([n for i, n in enumerate(self._d.shape) if i not in axes]))
 
@@ -563,7 +624,10 @@ class Array(ArrayCore):
         if not self.ndim or not b.ndim:
             return self * b
         if b.ndim > 2:
-            raise ValueError(f"dot: operands of more than 2 dimensions are not supported yet; got {describe(self, b)}")
+            raise ValueError(
+                f"dot: operands of more than 2 dimensions are not supported yet; got "
+                f"{describe(self, b)}"
+            )
         return table["matmul"](self, b)
 
     def fill(self, value: Any) -> None:
@@ -582,7 +646,9 @@ class Array(ArrayCore):
 
 def _rebuild(cls: type[Array], data: Any, requires_grad: bool, scalar: bool) -> Array:
     array = cls.__new__(cls)
-    ArrayCore.__init__(array, core.freeze_scalar(data) if scalar else data, None, SCALAR if scalar else None)
+    ArrayCore.__init__(
+        array, core.freeze_scalar(data) if scalar else data, None, SCALAR if scalar else None
+    )
     return array.requires_grad_() if requires_grad else array
 
 
@@ -595,7 +661,8 @@ def _reduce(name: str, x: Array, axis: Any, keepdims: bool, dtype: Any, out: Any
     axes = tuple(range(data.ndim)) if axis is None else normalize_axes(axis, data.ndim, name)
     if not data.size and name in ("max", "min") and any(data.shape[a] == 0 for a in axes):
         raise ValueError(
-            f"{name}: zero-size array to a reduction which has no identity; got {describe(x)}, axis {axis}"
+            f"{name}: zero-size array to a reduction which has no identity; got {describe(x)}, "
+            f"axis {axis}"
         )
     if dtype is None:
         result = table[name](x, axis=axes, keepdims=bool(keepdims))
@@ -623,7 +690,8 @@ def _raw_key(key: Any) -> Any:
 
 
 def _current(x: Array) -> Array:
-    """x as the operand of a functional update of itself: its node and register, memory copied only if saved."""
+    """x as the operand of a functional update of itself: its node and register, memory copied only
+    if saved."""
     fresh = Array(x._d, x._n)
     fresh._t = _backward.register_of(x)
     return fresh

@@ -1,4 +1,5 @@
-"""Functions that make arrays from values, shapes and ranges: NumPy computes them, gradients start here.
+"""Functions that make arrays from values, shapes and ranges: NumPy computes them, gradients start
+here.
 
 `array` copies, `asarray` shares memory; `requires_grad=True` makes a leaf.
 """
@@ -11,14 +12,12 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import core, modes
-from numen.dispatch.core import ArrayCore
 from numen.dispatch.convert import as_array, unwrap_nested
+from numen.dispatch.core import ArrayCore
 from numen.ops import table
 
-__all__ = [
-    *("arange", "array", "asarray", "empty", "empty_like", "eye", "full", "full_like"),
-    *("linspace", "ones", "ones_like", "zeros", "zeros_like"),
-]
+__all__ = ["arange", "array", "asarray", "empty", "empty_like", "eye", "full", "full_like"]
+__all__ += ["linspace", "ones", "ones_like", "zeros", "zeros_like"]
 
 
 def _made(data: Any, requires_grad: bool = False) -> Any:
@@ -28,7 +27,14 @@ def _made(data: Any, requires_grad: bool = False) -> Any:
     return result.requires_grad_() if requires_grad else result
 
 
-def array(value: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, requires_grad: bool = False) -> Any:
+def array(
+    value: Any,
+    dtype: Any = None,
+    *,
+    copy: bool | None = True,
+    ndmin: int = 0,
+    requires_grad: bool = False,
+) -> Any:
     """Make an Array, copying `value`.
 
     Parameters
@@ -58,7 +64,12 @@ def array(value: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int
     array([[1, 2],
            [3, 4]])
     """
-    if isinstance(value, ArrayCore) and modes.ACTIVE and modes.state.recorder is not None and not ndmin:
+    if (
+        isinstance(value, ArrayCore)
+        and modes.ACTIVE
+        and modes.state.recorder is not None
+        and not ndmin
+    ):
         result = value.astype(dtype) if dtype is not None else value.copy()  # type: ignore[attr-defined]
         result = result.detach()
         return result.requires_grad_() if requires_grad else result
@@ -67,7 +78,8 @@ def array(value: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int
 
 
 def asarray(value: Any, dtype: Any = None) -> Any:
-    """Make an Array of `value` without copying where possible; an Array of the right dtype is returned itself.
+    """Make an Array of `value` without copying where possible; an Array of the right dtype is
+    returned itself.
 
     Examples
     --------
@@ -138,7 +150,8 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> An
     >>> nm.arange(3)
     array([0, 1, 2])
     """
-    return _made(np.arange(start, dtype=dtype) if stop is None else np.arange(start, stop, step, dtype))
+    first, last = (0, start) if stop is None else (start, stop)
+    return _made(np.arange(first, last, step, dtype=dtype))
 
 
 def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Any:

@@ -8,14 +8,12 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
-__all__ = [
-    *("bool", "bool_", "int8", "int16", "int32", "int64", "intp", "int_"),
-    *("uint8", "uint16", "uint32", "uint64", "uintp", "uint"),
-    *("float16", "float32", "float64", "single", "double", "complex64", "complex128"),
-    *("bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn"),
-    *("float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
-    *("dtype", "finfo", "iinfo", "newaxis", "e", "euler_gamma", "inf", "nan", "pi"),
-]
+__all__ = ["bool", "bool_", "int8", "int16", "int32", "int64", "intp", "int_"]
+__all__ += ["uint8", "uint16", "uint32", "uint64", "uintp", "uint"]
+__all__ += ["float16", "float32", "float64", "single", "double", "complex64", "complex128"]
+__all__ += ["bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn"]
+__all__ += ["float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"]
+__all__ += ["dtype", "finfo", "iinfo", "newaxis", "e", "euler_gamma", "inf", "nan", "pi"]
 
 bool_ = bool = np.bool_
 int8, int16, int32, int64, intp = np.int8, np.int16, np.int32, np.int64, np.intp

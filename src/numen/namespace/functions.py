@@ -12,21 +12,29 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import core, fast
+from numen.dispatch.convert import as_array, normalize_axes, operand, operands
 from numen.dispatch.core import ArrayCore
 from numen.errors import describe
 from numen.namespace.array import Array, _reduce
-from numen.dispatch.convert import as_array, normalize_axes, operand, operands
 from numen.namespace.output import elementwise_into, into
 from numen.ops import table
 
 __all__ = [
-    *("add", "subtract", "multiply", "divide", "true_divide", "power", "pow", "maximum", "minimum"),
-    *("negative", "exp", "log", "tanh", "sqrt", "absolute", "abs", "relu", "where"),
-    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
-    *("sum", "mean", "max", "min", "amax", "amin", "argmax", "array_equal", "result_type"),
-    *("matmul", "dot", "reshape", "transpose", "swapaxes", "ravel", "squeeze", "expand_dims"),
-    *("broadcast_to", "concatenate", "stack", "take", "scatter_add"),
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "true_divide",
+    "power",
+    "pow",
+    "maximum",
+    "minimum",
 ]
+__all__ += ["negative", "exp", "log", "tanh", "sqrt", "absolute", "abs", "relu", "where"]
+__all__ += ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
+__all__ += ["sum", "mean", "max", "min", "amax", "amin", "argmax", "array_equal", "result_type"]
+__all__ += ["matmul", "dot", "reshape", "transpose", "swapaxes", "ravel", "squeeze", "expand_dims"]
+__all__ += ["broadcast_to", "concatenate", "stack", "take", "scatter_add"]
 
 
 def _unary(name: str, doc: str) -> Callable[..., Any]:
@@ -67,8 +75,16 @@ def _binary(name: str, doc: str) -> Callable[..., Any]:
     prim = table[name]
     quick = fast.binary(prim)
 
-    def function(x1: Any, x2: Any, /, out: Any = None, *, where: Any = True, dtype: Any = None) -> Any:
-        if type(x1) is core.ARRAY and type(x2) is core.ARRAY and out is None and where is True and dtype is None:
+    def function(
+        x1: Any, x2: Any, /, out: Any = None, *, where: Any = True, dtype: Any = None
+    ) -> Any:
+        if (
+            type(x1) is core.ARRAY
+            and type(x2) is core.ARRAY
+            and out is None
+            and where is True
+            and dtype is None
+        ):
             return quick(x1, x2)
         a, b = operands(x1, x2)
         if dtype is not None:
@@ -103,9 +119,15 @@ add = _binary("add", "Add, element by element.")
 subtract = _binary("subtract", "Subtract x2 from x1, element by element.")
 multiply = _binary("multiply", "Multiply, element by element.")
 divide = _binary("divide", "Divide x1 by x2 in floating point.")
-power = _binary("power", "x1 to the power of x2; the gradient at base 0 is finite where the power's is.")
-maximum = _binary("maximum", "The larger of two elements; NaN wins; ties share the gradient evenly.")
-minimum = _binary("minimum", "The smaller of two elements; NaN wins; ties share the gradient evenly.")
+power = _binary(
+    "power", "x1 to the power of x2; the gradient at base 0 is finite where the power's is."
+)
+maximum = _binary(
+    "maximum", "The larger of two elements; NaN wins; ties share the gradient evenly."
+)
+minimum = _binary(
+    "minimum", "The smaller of two elements; NaN wins; ties share the gradient evenly."
+)
 equal = _binary("equal", "Whether elements are equal.")
 not_equal = _binary("not_equal", "Whether elements differ.")
 less = _binary("less", "Whether x1 < x2.")
@@ -142,7 +164,9 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     return result
 
 
-def sum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def sum(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+) -> Any:
     """Sum over axes (all by default).
 
     Raises
@@ -159,7 +183,9 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: 
     return _reduce("sum", as_array(a), axis, keepdims, dtype, out)
 
 
-def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def mean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+) -> Any:
     """Arithmetic mean over axes (all by default)."""
     return _reduce("mean", as_array(a), axis, keepdims, dtype, out)
 
@@ -252,7 +278,9 @@ def broadcast_to(array: Any, shape: Any) -> Any:
     return table["broadcast_to"](as_array(array), shape=tuple([index(n) for n in target]))
 
 
-def concatenate(arrays: Sequence[Any], axis: int | None = 0, out: Any = None, dtype: Any = None) -> Any:
+def concatenate(
+    arrays: Sequence[Any], axis: int | None = 0, out: Any = None, dtype: Any = None
+) -> Any:
     """Arrays joined along an existing axis.
 
     Raises
@@ -285,7 +313,9 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
     if not parts:
         raise ValueError("need at least one array to stack")
     if len({p.shape for p in parts}) > 1:
-        raise ValueError(f"stack: all input arrays must have the same shape; got {[p.shape for p in parts]}")
+        raise ValueError(
+            f"stack: all input arrays must have the same shape; got {[p.shape for p in parts]}"
+        )
     return concatenate([expand_dims(p, axis) for p in parts], axis)
 
 
@@ -311,7 +341,8 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
 
 
 def scatter_add(a: Any, index: Any, value: Any) -> Any:
-    """A copy of `a` with `value` added at `a[index]`; repeated positions add up (`numpy.add.at`, functional).
+    """A copy of `a` with `value` added at `a[index]`; repeated positions add up (`numpy.add.at`,
+    functional).
 
     Examples
     --------
@@ -331,7 +362,11 @@ def array_equal(a1: Any, a2: Any) -> bool:
     if x.shape != y.shape:
         return False
     different = table["not_equal"](x, y)
-    return not bool(table["max"](different, axis=tuple(range(x.ndim)), keepdims=False)) if x.size else True
+    return (
+        not bool(table["max"](different, axis=tuple(range(x.ndim)), keepdims=False))
+        if x.size
+        else True
+    )
 
 
 def result_type(*args: Any) -> Any:

@@ -1,7 +1,9 @@
-"""Index expressions: sorts them into basic ones (views) and advanced ones (gather), normalised for the rows.
+"""Index expressions: sorts them into basic ones (views) and advanced ones (gather), normalised for
+the rows.
 
-Used by Array's `__getitem__` and `__setitem__`. A basic index becomes a tuple of int, slice and None; an advanced one
-a spec (one entry per position: the number of an index array, or ("b", entry)) and the index arrays.
+Used by Array's `__getitem__` and `__setitem__`. A basic index becomes a tuple of int, slice and
+None; an advanced one a spec (one entry per position: the number of an index array, or ("b", entry))
+and the index arrays.
 """
 
 from __future__ import annotations
@@ -12,17 +14,20 @@ import numpy as np
 
 from numen.dispatch.core import ArrayCore
 
-
 ARRAY_LIKE = (ArrayCore, np.ndarray, list, tuple, range)
 """Index entries that count as arrays."""
 
 
 class Basic(NamedTuple):
-    index: tuple[Any, ...]
+    """Ints, slices and None alone: picks a view. `ellipsis` tells whether there was one."""
+
+    entries: tuple[Any, ...]
     ellipsis: bool
 
 
 class Advanced(NamedTuple):
+    """Integer arrays among the entries."""
+
     spec: tuple[Any, ...]
     arrays: tuple[Any, ...]
 
@@ -73,13 +78,16 @@ def parse(key: Any, shape: tuple[int, ...]) -> Basic | Advanced | Masked:
             used += 1
         else:
             raise IndexError(
-                "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean "
+                "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
+                "integer or boolean "
                 f"arrays are valid indices; got {type(e).__name__}"
             )
     if ellipses > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
     if used > ndim:
-        raise IndexError(f"too many indices for array: array is {ndim}-dimensional, but {used} were indexed")
+        raise IndexError(
+            f"too many indices for array: array is {ndim}-dimensional, but {used} were indexed"
+        )
     index: list[Any] = []
     arrays: list[Any] = []
     axis = 0
@@ -122,7 +130,8 @@ def _as_index(e: Any) -> Any:
 
 
 def normalize_slice(s: slice, n: int) -> slice:
-    """The slice with explicit, in-range int bounds and the same elements (a negative step may keep stop = None)."""
+    """The slice with explicit, in-range int bounds and the same elements (a negative step may keep
+    stop = None)."""
     start, stop, step = s.indices(n)
     if step < 0 and stop < 0:
         return slice(start, None, step) if start >= 0 else slice(0, 0, 1)

@@ -1,6 +1,7 @@
 """Python's operators on Arrays: `a + b`, `b + a`, `a += b`, made from the rows.
 
-Plain calls take the fast paths of `dispatch/fast.py`. `array.py` puts what these functions make into the class.
+Plain calls take the fast paths of `dispatch/fast.py`. `array.py` puts what these functions make
+into the class.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import backward, core, fast, modes, views
+from numen.dispatch.convert import as_array, operand
 from numen.dispatch.core import SCALAR, ArrayCore
 from numen.dispatch.primitive import Primitive
-from numen.dispatch.convert import as_array, operand
 from numen.namespace.output import write_directly, writes_directly
 from numen.ops import table
 
@@ -85,7 +86,8 @@ def in_place(name: str) -> Op:
 
 
 def _operand_copy(a: Any, prim: Primitive) -> Any:
-    """`a` as an operand of an op whose result is written back into it: a copy where the op's rule saves it."""
+    """`a` as an operand of an op whose result is written back into it: a copy where the op's rule
+    saves it."""
     if a._n is None and not (modes.ACTIVE and modes.state.special):
         saved = prim.saves_for is not None and any(0 in s for s in prim.saves_for)
         if not saved and not prim.saves:

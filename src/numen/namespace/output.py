@@ -1,8 +1,8 @@
 """Where results go: `out=`, `where=` and in-place operators.
 
-Where no gradient, trace or inexact kernel is concerned, NumPy writes straight into the memory; else the result is
-computed and then written, with what `dispatch/views.py` does for gradients. Used by `operators.py`, `array.py` and
-`functions.py`.
+Where no gradient, trace or inexact kernel is concerned, NumPy writes straight into the memory; else
+the result is computed and then written, with what `dispatch/views.py` does for gradients. Used by
+`operators.py`, `array.py` and `functions.py`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import core, modes, views
+from numen.dispatch.convert import as_array
 from numen.dispatch.core import SCALAR, ArrayCore, View
 from numen.dispatch.primitive import Primitive
 from numen.errors import describe
-from numen.dispatch.convert import as_array
 from numen.ops import table
 
 
@@ -35,7 +35,8 @@ def target_of(out: Any, op: str) -> Any:
 
 
 def into(out: Any, result: Any, op: str) -> Any:
-    """Write a result into `out`, which has its shape, and return that; the result itself without one.
+    """Write a result into `out`, which has its shape, and return that; the result itself without
+    one.
 
     Raises
     ------
@@ -76,8 +77,13 @@ def elementwise_into(prim: Primitive, args: Sequence[Any], out: Any, where: Any)
 
 
 def writes_directly(prim: Primitive, target: Any, args: Sequence[Any]) -> bool:
-    """Whether NumPy may write a row's result into the target's memory, nobody else having to know."""
-    if prim.ufunc is None or not target._d.flags.writeable or (modes.ACTIVE and modes.state.special):
+    """Whether NumPy may write a row's result into the target's memory, nobody else having to
+    know."""
+    if (
+        prim.ufunc is None
+        or not target._d.flags.writeable
+        or (modes.ACTIVE and modes.state.special)
+    ):
         return False
     if not prim.exact and target._d.size >= modes.LIMIT:
         return False
@@ -98,5 +104,6 @@ def write_directly(prim: Primitive, target: Any, args: Sequence[Any]) -> None:
 
 def _no_fit(target: Any, shape: tuple[int, ...], op: str) -> ValueError:
     return ValueError(
-        f"{op}: non-broadcastable output operand with shape {target._d.shape} doesn't match the broadcast shape {shape}"
+        f"{op}: non-broadcastable output operand with shape {target._d.shape} doesn't match the "
+        f"broadcast shape {shape}"
     )

@@ -1,7 +1,7 @@
 """Layers and networks, with PyTorch's names.
 
-`module.py` is the base class, `layers.py` and `containers.py` hold layers, `functional.py` the functions they call.
-`optim` trains the parameters.
+`module.py` is the base class, `layers.py` and `containers.py` hold layers, `functional.py` the
+functions they call. `optim` trains the parameters.
 """
 
 from numen.nn import functional
@@ -10,7 +10,5 @@ from numen.nn.layers import Flatten, Linear, ReLU, Tanh
 from numen.nn.module import Module, StateDictError
 from numen.nn.parameter import Parameter
 
-__all__ = [
-    *("Module", "Parameter", "Sequential", "Linear", "ReLU", "Tanh", "Flatten"),
-    *("functional", "StateDictError"),
-]
+__all__ = ["Module", "Parameter", "Sequential", "Linear", "ReLU", "Tanh", "Flatten"]
+__all__ += ["functional", "StateDictError"]

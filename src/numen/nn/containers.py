@@ -1,6 +1,7 @@
 """Sequential: modules applied one after another.
 
-Its modules are attributes named "0", "1" ... or by the keys of a dict, so `module.py` finds and names them.
+Its modules are attributes named "0", "1" ... or by the keys of a dict, so `module.py` finds and
+names them.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ class Sequential(Module):
     def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
         super().__init__()
         if len(modules) == 1 and isinstance(modules[0], Mapping):
-            for name, module in modules[0].items():
-                self._add(name, module)
+            for name, child in modules[0].items():
+                self._add(name, child)
         else:
             for module in modules:
                 self.append(module)
@@ -79,10 +80,14 @@ class Sequential(Module):
         IndexError
             If there is no such position.
         """
-        items = [(name, value) for name, value in self.__dict__.items() if isinstance(value, Module)]
+        items = [
+            (name, value) for name, value in self.__dict__.items() if isinstance(value, Module)
+        ]
         if isinstance(index, slice):
             return Sequential(dict(items[index]))
         try:
             return items[index][1]
         except IndexError:
-            raise IndexError(f"Sequential: index {index} is out of range for {len(items)} modules") from None
+            raise IndexError(
+                f"Sequential: index {index} is out of range for {len(items)} modules"
+            ) from None

@@ -1,7 +1,7 @@
 """Layers and losses as functions: linear, activations, softmax, cross-entropy, mean squared error.
 
-Everything is written with primitives, without looking at values, so a trace records it. Called by `layers.py` and
-by users as `nm.nn.functional`.
+Everything is written with primitives, without looking at values, so a trace records it. Called by
+`layers.py` and by users as `nm.nn.functional`.
 """
 
 from __future__ import annotations
@@ -10,16 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from numen.dispatch.convert import as_array, normalize_axes
 from numen.dispatch.core import is_differentiable
 from numen.errors import DTypeError, IndexRangeError, ShapeError, describe
 from numen.namespace import arange, exp, log, where
-from numen.dispatch.convert import as_array, normalize_axes
 from numen.namespace.functions import maximum, relu, tanh
 
-__all__ = [
-    *("linear", "relu", "tanh", "flatten", "softmax", "log_softmax"),
-    *("cross_entropy", "mse_loss"),
-]
+__all__ = ["linear", "relu", "tanh", "flatten", "softmax", "log_softmax"]
+__all__ += ["cross_entropy", "mse_loss"]
 
 REDUCTIONS = ("mean", "sum", "none")
 
@@ -51,7 +49,8 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     x = _floating(x, weight, "linear")
     if weight.ndim != 2 or not x.ndim or x.shape[-1] != weight.shape[1]:
         raise ShapeError(
-            f"linear: expected input of shape (..., in_features) and weight of shape (out_features, in_features); "
+            f"linear: expected input of shape (..., in_features) and weight of shape "
+            f"(out_features, in_features); "
             f"got {describe(x, weight)}"
         )
     if bias is None:
@@ -68,7 +67,8 @@ def _floating(x: Any, like: Any, op: str) -> Any:
         return x
     if not is_differentiable(x.dtype) or x.dtype.kind == "c":
         raise DTypeError(
-            f"{op}: expected floating input, got {describe(x)}. Hint: x.astype(nm.{like.dtype}) converts it"
+            f"{op}: expected floating input, got {describe(x)}. Hint: x.astype(nm.{like.dtype}) "
+            f"converts it"
         )
     return x.astype(like.dtype)
 
@@ -87,7 +87,9 @@ def flatten(x: Any, start_dim: int = 1, end_dim: int = -1) -> Any:
     (first,) = normalize_axes(start_dim, x.ndim, "flatten")
     (last,) = normalize_axes(end_dim, x.ndim, "flatten")
     if first > last:
-        raise ValueError(f"flatten: start_dim {start_dim} comes after end_dim {end_dim}; got {describe(x)}")
+        raise ValueError(
+            f"flatten: start_dim {start_dim} comes after end_dim {end_dim}; got {describe(x)}"
+        )
     joined = 1
     for n in x.shape[first : last + 1]:
         joined *= n
@@ -119,7 +121,8 @@ def log_softmax(x: Any, dim: int = -1) -> Any:
 
 
 def _shifted(x: Any, dim: int, op: str) -> Any:
-    """x minus its maximum along an axis. The maximum's own gradient cancels, so it takes no part."""
+    """x minus its maximum along an axis. The maximum's own gradient cancels, so it takes no
+    part."""
     x = as_array(x)
     if not is_differentiable(x.dtype) or x.dtype.kind == "c":
         raise DTypeError(f"{op}: expected floating input, got {describe(x)}")
@@ -176,7 +179,8 @@ def cross_entropy(
     logits, labels = as_array(logits), as_array(labels)
     if logits.ndim != 2 or labels.ndim != 1 or logits.shape[0] != labels.shape[0]:
         raise ShapeError(
-            f"cross_entropy: expected logits of shape (N, C) and labels of shape (N,); got {describe(logits, labels)}"
+            f"cross_entropy: expected logits of shape (N, C) and labels of shape (N,); got "
+            f"{describe(logits, labels)}"
         )
     if labels.dtype.kind not in "iu":
         raise DTypeError(f"cross_entropy: expected integer labels, got {describe(labels)}")
@@ -186,7 +190,7 @@ def cross_entropy(
     _check_labels(labels._d, classes, ignore_index)
     logp = log_softmax(logits)  # (N, C)
     kept = labels != ignore_index
-    # A replayed trace does not run the check above: a negative label must not wrap around there either.
+    # A replayed trace does not run the check above, and a negative label must not wrap around.
     index = where(kept, where(labels < 0, labels - classes, labels), 0)
     losses = -logp[arange(rows), index]
     if label_smoothing:
@@ -205,7 +209,8 @@ def _check_labels(labels: np.ndarray[Any, Any], classes: int, ignore_index: int)
     if wrong.any():
         row = int(wrong.argmax())
         raise IndexRangeError(
-            f"cross_entropy: label {labels[row]} (row {row}) is out of bounds for {classes} classes; "
+            f"cross_entropy: label {labels[row]} (row {row}) is out of bounds for {classes} "
+            f"classes; "
             f"expected 0 <= label < {classes}, or {ignore_index} for rows to ignore"
         )
 
@@ -222,7 +227,9 @@ def mse_loss(x: Any, target: Any, reduction: str = "mean") -> Any:
     x = as_array(x)
     target = as_array(target)
     if x.shape != target.shape:
-        raise ShapeError(f"mse_loss: input and target must have the same shape, got {describe(x, target)}")
+        raise ShapeError(
+            f"mse_loss: input and target must have the same shape, got {describe(x, target)}"
+        )
     difference = x - _floating(target, x, "mse_loss")
     squares = difference * difference
     if reduction == "none":

@@ -1,7 +1,7 @@
 """Layers: Linear, ReLU, Tanh, Flatten.
 
-Each holds its parameters and calls `functional.py`. Initial weights come from the default Philox stream, in PyTorch's
-distributions; `nm.manual_seed` makes them reproducible.
+Each holds its parameters and calls `functional.py`. Initial weights come from the default Philox
+stream, in PyTorch's distributions; `nm.manual_seed` makes them reproducible.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class Linear(Module):
     Attributes
     ----------
     weight : Parameter of shape (out_features, in_features)
-        Uniform in [-k, k) at first, k = 1 / sqrt(in_features) (He et al. 2015 with a = sqrt(5), PyTorch's default).
+        Uniform in [-k, k) at first, k = 1 / sqrt(in_features) (He et al. 2015 with a = sqrt(5),
+        PyTorch's default).
     bias : Parameter of shape (out_features,) or None
         The same distribution.
 
@@ -47,7 +48,9 @@ class Linear(Module):
     weight: Parameter
     bias: Parameter | None
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True, dtype: Any = np.float32) -> None:
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, dtype: Any = np.float32
+    ) -> None:
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
@@ -68,7 +71,8 @@ class Linear(Module):
         return functional.linear(x, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+        sizes = f"in_features={self.in_features}, out_features={self.out_features}"
+        return f"{sizes}, bias={self.bias is not None}"
 
 
 def _uniform(shape: tuple[int, ...], bound: float, dtype: Any) -> Parameter:

@@ -1,7 +1,8 @@
 """Module: the base of layers and networks.
 
-A module's attributes are its contents: Parameters, Modules and registered buffers are found among them in the order
-they were set, and named as PyTorch names them. Next: `layers.py`, `containers.py`; `optim` updates the parameters.
+A module's attributes are its contents: Parameters, Modules and registered buffers are found among
+them in the order they were set, and named as PyTorch names them. Next: `layers.py`,
+`containers.py`; `optim` updates the parameters.
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
 from numen.dispatch import modes, views
+from numen.dispatch.convert import as_array
 from numen.dispatch.core import ArrayCore
 from numen.errors import NumenError, describe
-from numen.dispatch.convert import as_array
 from numen.nn.parameter import Parameter
 from numen.tracing.snapshot import follow
 
 
 class StateDictError(NumenError, RuntimeError):
-    """A state dict does not fit the module: keys that are missing or unexpected, or shapes that differ."""
+    """A state dict does not fit the module: keys that are missing or unexpected, or shapes that
+    differ."""
 
 
 class KeyMismatch(NamedTuple):
@@ -63,14 +65,19 @@ class Module:
 
     def __setattr__(self, name: str, value: Any) -> None:
         present = self.__dict__.get(name)
-        if isinstance(present, Parameter) and isinstance(value, ArrayCore) and not isinstance(value, Parameter):
+        if (
+            isinstance(present, Parameter)
+            and isinstance(value, ArrayCore)
+            and not isinstance(value, Parameter)
+        ):
             raise TypeError(
-                f"{type(self).__name__}.{name} is a Parameter and can't become a {describe(value)}. "
+                f"{type(self).__name__}.{name} is a Parameter and can't become a "
+                f"{describe(value)}. "
                 "Hint: write into it under no_grad(), or wrap the value in Parameter()"
             )
         object.__setattr__(self, name, value)
 
-    # ------------------------------------------------------------------------------------------ contents
+    # ------------------------------------------------------------ contents
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """(name, module) of the modules directly inside this one, each once."""
         seen: set[int] = set()
@@ -84,7 +91,9 @@ class Module:
         for _, module in self.named_children():
             yield module
 
-    def named_modules(self, prefix: str = "", _seen: set[int] | None = None) -> Iterator[tuple[str, Module]]:
+    def named_modules(
+        self, prefix: str = "", _seen: set[int] | None = None
+    ) -> Iterator[tuple[str, Module]]:
         """(dotted name, module) of this module and all inside it, each once."""
         seen = set() if _seen is None else _seen
         if id(self) in seen:
@@ -99,8 +108,11 @@ class Module:
         for _, module in self.named_modules():
             yield module
 
-    def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Parameter]]:
-        """(dotted name, parameter) of this module and, with `recurse`, of all inside it; a shared one once."""
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """(dotted name, parameter) of this module and, with `recurse`, of all inside it; a shared
+        one once."""
         seen: set[int] = set()
         for where, module in self.named_modules(prefix) if recurse else [(prefix, self)]:
             for name, value in module.__dict__.items():
@@ -151,11 +163,13 @@ class Module:
         for _, value in self.named_buffers(recurse=recurse):
             yield value
 
-    # ------------------------------------------------------------------------------------------ state
+    # ------------------------------------------------------------ state
     def state_dict(self, prefix: str = "") -> dict[str, Any]:
-        """Parameters and persistent buffers by dotted name, as arrays that share the module's memory.
+        """Parameters and persistent buffers by dotted name, as arrays that share the module's
+        memory.
 
-        Names, order and layouts are PyTorch's, so files go both ways. A shared parameter appears under each name.
+        Names, order and layouts are PyTorch's, so files go both ways. A shared parameter appears
+        under each name.
         """
         state: dict[str, Any] = {}
         for name, value in self._own_state():
@@ -172,7 +186,8 @@ class Module:
         return [*parameters, *[(n, v) for n, v in buffers if v is not None]]
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> KeyMismatch:
-        """Copy values into the parameters and buffers, in place; nothing is written unless all of it fits.
+        """Copy values into the parameters and buffers, in place; nothing is written unless all of
+        it fits.
 
         Parameters
         ----------
@@ -200,13 +215,15 @@ class Module:
         if strict and unexpected:
             faults.append(f"unexpected keys: {', '.join(unexpected)}")
         if faults:
-            raise StateDictError(f"load_state_dict: {type(self).__name__} does not fit: {'; '.join(faults)}")
+            raise StateDictError(
+                f"load_state_dict: {type(self).__name__} does not fit: {'; '.join(faults)}"
+            )
         with modes.no_grad():
             for name, value in values.items():
                 views.write(own[name], value, "load_state_dict", casting="unsafe")
         return KeyMismatch(missing, unexpected)
 
-    # ------------------------------------------------------------------------------------------ modes
+    # ------------------------------------------------------------ modes
     def train(self, mode: bool = True) -> Self:
         """Set training mode in this module and all inside it; returns the module."""
         for module in self.modules():
@@ -238,7 +255,7 @@ class Module:
         function(self)
         return self
 
-    # ------------------------------------------------------------------------------------------ text
+    # ------------------------------------------------------------ text
     def extra_repr(self) -> str:
         """What the module's line in the text says between its parentheses."""
         return ""

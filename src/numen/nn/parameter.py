@@ -1,7 +1,7 @@
 """Parameter: an Array that a Module trains.
 
-Requires a gradient from the start and is hashed by identity, so that sets and dicts hold it. Found by `module.py`
-among a module's attributes, updated in place by `optim`.
+Requires a gradient from the start and is hashed by identity, so that sets and dicts hold it. Found
+by `module.py` among a module's attributes, updated in place by `optim`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from numen.dispatch.convert import as_array
 from numen.dispatch.core import ArrayCore
 from numen.namespace.array import Array
-from numen.dispatch.convert import as_array
 
 
 class Parameter(Array):

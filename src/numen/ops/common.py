@@ -44,7 +44,7 @@ def kept_shape(shape: tuple[int, ...], axis: tuple[int, ...]) -> tuple[int, ...]
 
 def spread(g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
     """A reduction's cotangent `g` repeated over the reduced axes, back to the argument's shape."""
-    if not keepdims:
+    if not keepdims and len(axis) != len(shape):  # a 0-d cotangent broadcasts as it is
         g = g.reshape(kept_shape(shape, axis))
     if isinstance(g, ArrayCore):
         return slots.primitive("broadcast_to")(g, shape=shape)

@@ -246,6 +246,7 @@ sqrt = elementwise(
     "sqrt",
     np.sqrt,
     lambda o: 0.5 / o,
+    cheap=False,
     ufunc=np.sqrt,
     samples=_positive,
     errors=text_operand,

@@ -8,7 +8,6 @@ op with explicit casts, compiled once per (dtypes, shapes, strides). Next: `comp
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,12 +27,18 @@ Key = tuple[Any, ...]
 OTHERS = ("sum", "mean", "max", "min", "argmax", "matmul")
 """Rows that compute, beside the elementwise ones; views and index arrays are NumPy's moves."""
 
+COMPUTED = frozenset({*lower.ELEMENTWISE, *OTHERS})
+
 KEEPS_0D = ("where", "cast")
 """Rows whose 0-d results NumPy returns as arrays, not as scalars."""
 
 MOST_PROGRAMS = 1024
 
-_programs: OrderedDict[Key, Call | None] = OrderedDict()
+PLAIN = frozenset({np.ndarray, int, float, bool})
+
+MISSING: Any = object()
+
+_programs: dict[Key, Call | None] = {}
 _lock = threading.Lock()
 
 
@@ -54,48 +59,53 @@ def run(prim: Primitive, raw: Sequence[Any], params: dict[str, Any]) -> Any:
     ndarray, NumPy scalar or None
         None where there is no kernel, and where NumPy would raise.
     """
-    name = prim.name
-    if name not in lower.ELEMENTWISE and name not in OTHERS:
+    if prim.name not in COMPUTED:
         return None
-    parts: list[Any] = []
+    parts: list[Any] = [prim.name]
     given: list[Any] = []
+    ints = False
     for a in raw:
-        if isinstance(a, np.generic):
+        kind = type(a)
+        if kind not in PLAIN and isinstance(a, (np.generic, np.ndarray)):
             a = np.asarray(a)
-        if isinstance(a, np.ndarray):
-            if not (a.size and a.dtype.isnative and a.flags.aligned):
+            kind = np.ndarray
+        if kind is np.ndarray:
+            if not a.flags.aligned:
                 return None
-            parts.append((a.dtype, a.shape, a.strides))
-        elif type(a) in (int, float, bool):
+            parts += (a.dtype, a.shape, a.strides)
+        elif kind in PLAIN:
             # the exponent of a power decides on its kernel; other scalars are arguments
-            parts.append((type(a), repr(a)) if name == "power" else type(a))
-            if type(a) is int and not -(1 << 63) <= a < 1 << 63:
-                return None
+            parts.append((kind, repr(a)) if prim.name == "power" else kind)
+            if kind is int:
+                ints = True
+                if not -(1 << 63) <= a < 1 << 63:
+                    return None
         else:
             return None
         given.append(a)
-    key = (name, tuple(parts), tuple(params.items()))
-    with _lock:
-        found = key in _programs
-        if found:
-            _programs.move_to_end(key)
-            call = _programs[key]
-    if not found:
+    if params:
+        parts.append(tuple(params.items()))
+    key = tuple(parts)
+    call = _programs.get(key, MISSING)
+    if call is MISSING:
         call = _compile(prim, given, params)
-        with _lock:
-            _programs[key] = call
-            if len(_programs) > MOST_PROGRAMS:
-                _programs.popitem(last=False)
-    if call is None or not _scalars_fit(prim, given):
+        _keep(key, call)
+    if call is None or (ints and not _scalars_fit(prim, given)):
         return None
     (result,) = call(*given)
-    return result if result.ndim or name in KEEPS_0D else result[()]
+    return result if result.ndim or prim.name in KEEPS_0D else result[()]
+
+
+def _keep(key: Key, call: Call | None) -> None:
+    with _lock:
+        if len(_programs) >= MOST_PROGRAMS:
+            for old in list(_programs)[: MOST_PROGRAMS // 2]:  # dicts keep their order
+                del _programs[old]
+        _programs[key] = call
 
 
 def _scalars_fit(prim: Primitive, given: Sequence[Any]) -> bool:
     """Whether Python ints are in range of the integer dtype they are computed in."""
-    if int not in map(type, given):
-        return True
     dtypes, _ = resolve_kinds(prim, tuple([kind_of(a) for a in given]))
     for a, dtype in zip(given, dtypes, strict=True):
         if type(a) is int and dtype.kind in "iu":
@@ -107,6 +117,9 @@ def _scalars_fit(prim: Primitive, given: Sequence[Any]) -> bool:
 
 def _compile(prim: Primitive, given: Sequence[Any], params: dict[str, Any]) -> Call | None:
     """The program of a call like this one; None where there is no kernel."""
+    arrays = [a for a in given if isinstance(a, np.ndarray)]
+    if not all(a.size and a.dtype.isnative for a in arrays):
+        return None
     kinds = tuple([kind_of(a) for a in given])
     try:
         dtypes = _dtypes(prim, kinds, given, params)

@@ -96,6 +96,7 @@ relu: Primitive = Primitive(
     batch=aligned_batch(lambda: relu),
     saves_out=True,
     exact=False,  # the sign of a zero result is the kernels' own
+    cheap=True,
     samples=_off_zero,
     errors=_relu_errors,
 )
@@ -142,6 +143,7 @@ def _extremum(name: str, ufunc: np.ufunc, wins: Primitive) -> Primitive:
         batch=aligned_batch(lambda: row),
         saves=(0, 1),
         exact=False,  # which of two zeros or two NaNs comes out is the kernels' own
+        cheap=True,
         ufunc=ufunc,
         samples=samples,
         errors=unequal_shapes,

@@ -60,6 +60,7 @@ where = Primitive(
     jvp=_where_jvp,
     batch=_where_batch,
     saves_for=((), (0,), (0,)),
+    cheap=False,
     samples=_where_samples,
     errors=_where_errors,
 )

@@ -1,8 +1,9 @@
 """Adam and AdamW: steps scaled by running means of the gradient and its square.
 
-Kingma and Ba (2015); decoupled weight decay by Loshchilov and Hutter (2019). The number of steps and the powers of
-the betas are 0-d arrays written in place, so a traced step is the same instructions at every step. Parameters that
-always step together share them: their state dicts hold the same arrays.
+Kingma and Ba (2015); decoupled weight decay by Loshchilov and Hutter (2019). The number of steps
+and the powers of the betas are 0-d arrays written in place, so a traced step is the same
+instructions at every step. Parameters that always step together share them: their state dicts hold
+the same arrays.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ class Adam(Optimizer):
         eps: float = 1e-8,
         weight_decay: float = 0.0,
     ) -> None:
-        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
+        super().__init__(
+            params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
+        )
 
     def add_param_group(self, group: dict[str, Any]) -> None:
         super().add_param_group(group)
@@ -70,7 +73,9 @@ class Adam(Optimizer):
         super()._check(group)
         group["betas"] = tuple(group["betas"])
         if not all(0.0 <= beta < 1.0 for beta in group["betas"]):
-            raise ValueError(f"{type(self).__name__}: betas must lie in [0, 1), got {group['betas']}")
+            raise ValueError(
+                f"{type(self).__name__}: betas must lie in [0, 1), got {group['betas']}"
+            )
 
     def _new_state(self, p: Any, group: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -81,7 +86,7 @@ class Adam(Optimizer):
             "exp_avg_sq": zeros_for(p),
         }
 
-    # ------------------------------------------------------------------------------------------ clocks
+    # ------------------------------------------------------------ clocks
     def _share_clocks(self) -> None:
         """Let parameters of a group that have made equal steps hold the same clock arrays."""
         position = 0
@@ -94,7 +99,8 @@ class Adam(Optimizer):
                 position += 1
 
     def _leave_behind(self, states: list[dict[str, Any]], idle: list[dict[str, Any]]) -> None:
-        """Give parameters that step a clock of their own where they share one with parameters that do not."""
+        """Give parameters that step a clock of their own where they share one with parameters that
+        do not."""
         stopped = {id(state["step"]) for state in idle}
         copies: dict[int, dict[str, Any]] = {}
         for state in states:
@@ -125,7 +131,7 @@ class Adam(Optimizer):
             position -= len(group["params"])
         raise IndexError(f"{type(self).__name__}: no parameter at position {position}")
 
-    # ------------------------------------------------------------------------------------------ the step
+    # ------------------------------------------------------------ the step
     def step(self) -> None:
         position = 0
         with no_grad():
@@ -151,7 +157,8 @@ class Adam(Optimizer):
     def _update(
         self, p: Any, g: Any, group: dict[str, Any], state: dict[str, Any], factors: tuple[Any, Any]
     ) -> None:
-        """m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g g; p -= rate m / (scale sqrt(v) + eps), all in place."""
+        """m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g g; p -= rate m / (scale sqrt(v) + eps), all
+        in place."""
         (beta1, beta2), decay = group["betas"], group["weight_decay"]
         m, v = state["exp_avg"], state["exp_avg_sq"]
         if not p.ndim:  # what an op computes from 0-d arrays is a scalar, which can't be written

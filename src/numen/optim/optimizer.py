@@ -1,7 +1,8 @@
 """Optimizer: parameter groups, state and their storage; the base of `sgd.py` and `adam.py`.
 
-State is made when parameters are added and afterwards only written in place, so nothing in Python changes from step
-to step and a traced training step compiles. Options are Python numbers in `param_groups`, read at each step.
+State is made when parameters are added and afterwards only written in place, so nothing in Python
+changes from step to step and a traced training step compiles. Options are Python numbers in
+`param_groups`, read at each step.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import modes, views
+from numen.dispatch.convert import as_array
 from numen.dispatch.core import ArrayCore
 from numen.errors import describe
 from numen.namespace import zeros
-from numen.dispatch.convert import as_array
 from numen.tracing.snapshot import follow
 
 
@@ -48,7 +49,7 @@ class Optimizer:
         self.defaults = defaults
         self.param_groups: list[dict[str, Any]] = []
         self.state: dict[int, dict[str, Any]] = {}
-        given = [params] if isinstance(params, ArrayCore) else list(params)
+        given: list[Any] = [params] if isinstance(params, ArrayCore) else list(params)
         if not given:
             raise ValueError(f"{type(self).__name__}: got an empty parameter list")
         if not isinstance(given[0], dict):
@@ -66,11 +67,17 @@ class Optimizer:
             if not isinstance(p, ArrayCore):
                 raise TypeError(f"{name}: expected Arrays to optimise, got {describe(p)}")
             if not p.is_leaf:  # type: ignore[attr-defined]
-                raise ValueError(f"{name}: can't optimise what an op computed; got {describe(p)}. Hint: detach()")
+                raise ValueError(
+                    f"{name}: can't optimise what an op computed; got {describe(p)}. Hint: detach()"
+                )
             if id(p) in known:
                 raise ValueError(f"{name}: a parameter appears more than once; got {describe(p)}")
             known.add(id(p))
-        complete = {"params": params, **self.defaults, **{k: v for k, v in group.items() if k != "params"}}
+        complete = {
+            "params": params,
+            **self.defaults,
+            **{k: v for k, v in group.items() if k != "params"},
+        }
         self._check(complete)
         self.param_groups.append(complete)
         for p in params:
@@ -80,7 +87,9 @@ class Optimizer:
         """Refuse options that make no sense."""
         for option in ("lr", "weight_decay", "momentum", "eps"):
             if group.get(option, 0.0) < 0.0:
-                raise ValueError(f"{type(self).__name__}: {option} must not be negative, got {group[option]}")
+                raise ValueError(
+                    f"{type(self).__name__}: {option} must not be negative, got {group[option]}"
+                )
 
     def _new_state(self, p: Any, group: dict[str, Any]) -> dict[str, Any]:
         """The arrays kept for a parameter."""
@@ -109,9 +118,10 @@ class Optimizer:
                 elif p.grad is not None:
                     p.grad.fill(0)
 
-    # ------------------------------------------------------------------------------------------ storage
+    # ------------------------------------------------------------ storage
     def state_dict(self) -> dict[str, Any]:
-        """State and options in PyTorch's form: {"state": by position, "param_groups": with positions}.
+        """State and options in PyTorch's form: {"state": by position, "param_groups": with
+        positions}.
 
         The arrays are copies: they keep the values of this moment.
         """
@@ -119,7 +129,9 @@ class Optimizer:
         for group in self.param_groups:
             positions = list(range(at, at + len(group["params"])))
             at += len(positions)
-            groups.append({**{k: v for k, v in group.items() if k != "params"}, "params": positions})
+            groups.append(
+                {**{k: v for k, v in group.items() if k != "params"}, "params": positions}
+            )
         state = {
             i: {name: as_array(np.array(value._d)) for name, value in arrays.items()}
             for i, arrays in self.state.items()
@@ -128,7 +140,8 @@ class Optimizer:
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Take over what `state_dict` gave, so that training goes on bit for bit; nothing is written unless it fits.
+        """Take over what `state_dict` gave, so that training goes on bit for bit; nothing is
+        written unless it fits.
 
         Raises
         ------
@@ -140,7 +153,8 @@ class Optimizer:
         have = [len(g["params"]) for g in self.param_groups]
         if [len(g["params"]) for g in groups] != have:
             raise ValueError(
-                f"{name}.load_state_dict: expected groups of {have} parameters, got {[len(g['params']) for g in groups]}"
+                f"{name}.load_state_dict: expected groups of {have} parameters, got "
+                f"{[len(g['params']) for g in groups]}"
             )
         saved = state_dict["state"]
         positions = [i for g in groups for i in g["params"]]

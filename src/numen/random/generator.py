@@ -1,7 +1,8 @@
 """Generator: NumPy's random generator, bit for bit, giving Arrays.
 
-`default_rng(seed)` makes one. Every method hands its arguments to NumPy's method of the same name, which draws on the
-host; `shuffle` and `out=` write in place. Philox streams, which need no state, are in `stream.py`.
+`default_rng(seed)` makes one. Every method hands its arguments to NumPy's method of the same name,
+which draws on the host; `shuffle` and `out=` write in place. Philox streams, which need no state,
+are in `stream.py`.
 """
 
 from __future__ import annotations
@@ -15,19 +16,20 @@ from numen.dispatch.core import ArrayCore
 from numen.errors import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    pass
 
 
 class Generator:
     """NumPy's `Generator`, returning Arrays.
 
-    Made by `default_rng`, or from a NumPy bit generator. The streams are NumPy's own; a draw of one number gives
-    what NumPy gives (a Python float, or a scalar Array in place of a NumPy scalar).
+    Made by `default_rng`, or from a NumPy bit generator. The streams are NumPy's own; a draw of one
+    number gives what NumPy gives (a Python float, or a scalar Array in place of a NumPy scalar).
 
     Examples
     --------
     >>> import numpy, numen as nm
-    >>> nm.random.default_rng(1).integers(10, size=4).tolist() == numpy.random.default_rng(1).integers(10, size=4).tolist()
+    >>> ours, theirs = nm.random.default_rng(1), numpy.random.default_rng(1)
+    >>> ours.integers(10, size=4).tolist() == theirs.integers(10, size=4).tolist()
     True
     """
 
@@ -80,17 +82,32 @@ class Generator:
         """Uniform floats in [0, 1)."""
         return self._draw("random", size, dtype=dtype, out=out)
 
-    def integers(self, low: Any, high: Any = None, size: Any = None, dtype: Any = "int64", endpoint: Any = False) -> Any:
+    def integers(
+        self,
+        low: Any,
+        high: Any = None,
+        size: Any = None,
+        dtype: Any = "int64",
+        endpoint: Any = False,
+    ) -> Any:
         """Integers from low (inclusive) to high (exclusive unless endpoint)."""
         return self._draw("integers", low, high, size, dtype=dtype, endpoint=endpoint)
 
-    def choice(self, a: Any, size: Any = None, replace: Any = True, p: Any = None, axis: Any = 0, shuffle: Any = True) -> Any:
+    def choice(
+        self,
+        a: Any,
+        size: Any = None,
+        replace: Any = True,
+        p: Any = None,
+        axis: Any = 0,
+        shuffle: Any = True,
+    ) -> Any:
         """Random picks from a (an array, or an int: from arange)."""
         return self._draw("choice", a, size, replace=replace, p=p, axis=axis, shuffle=shuffle)
 
-    def permuted(self, x: Any, *, axis: Any = None) -> Any:
+    def permuted(self, x: Any, *, axis: Any = None, out: Any = None) -> Any:
         """A copy shuffled along an axis, each slice on its own."""
-        return self._draw("permuted", x, axis=axis)
+        return self._draw("permuted", x, axis=axis, out=out)
 
     def beta(self, a: Any, b: Any, size: Any = None) -> Any:
         """Beta distribution."""
@@ -152,13 +169,26 @@ class Generator:
         """Multinomial distribution."""
         return self._draw("multinomial", n, pvals, size)
 
-    def multivariate_hypergeometric(self, colors: Any, nsample: Any, size: Any = None, method: Any = "marginals") -> Any:
+    def multivariate_hypergeometric(
+        self, colors: Any, nsample: Any, size: Any = None, method: Any = "marginals"
+    ) -> Any:
         """Multivariate hypergeometric distribution."""
         return self._draw("multivariate_hypergeometric", colors, nsample, size, method=method)
 
-    def multivariate_normal(self, mean: Any, cov: Any, size: Any = None, check_valid: Any = "warn", tol: Any = 1e-8, *, method: Any = "svd") -> Any:
+    def multivariate_normal(
+        self,
+        mean: Any,
+        cov: Any,
+        size: Any = None,
+        check_valid: Any = "warn",
+        tol: Any = 1e-8,
+        *,
+        method: Any = "svd",
+    ) -> Any:
         """Multivariate normal distribution."""
-        return self._draw("multivariate_normal", mean, cov, size, check_valid=check_valid, tol=tol, method=method)
+        return self._draw(
+            "multivariate_normal", mean, cov, size, check_valid=check_valid, tol=tol, method=method
+        )
 
     def negative_binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         """Negative binomial distribution."""
@@ -196,11 +226,15 @@ class Generator:
         """Standard Cauchy distribution."""
         return self._draw("standard_cauchy", size)
 
-    def standard_exponential(self, size: Any = None, dtype: Any = "float64", method: Any = "zig", out: Any = None) -> Any:
+    def standard_exponential(
+        self, size: Any = None, dtype: Any = "float64", method: Any = "zig", out: Any = None
+    ) -> Any:
         """Standard exponential distribution."""
         return self._draw("standard_exponential", size, dtype=dtype, method=method, out=out)
 
-    def standard_gamma(self, shape: Any, size: Any = None, dtype: Any = "float64", out: Any = None) -> Any:
+    def standard_gamma(
+        self, shape: Any, size: Any = None, dtype: Any = "float64", out: Any = None
+    ) -> Any:
         """Standard gamma distribution."""
         return self._draw("standard_gamma", shape, size, dtype=dtype, out=out)
 
@@ -239,6 +273,7 @@ class Generator:
     def _draw(self, name: str, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Call NumPy's method on raw arrays; the result, or `out`, as an Array."""
         raw = [core.unwrap(a) for a in args]
+        kwargs = {key: core.unwrap(value) for key, value in kwargs.items()}
         if out is not None:
             if not isinstance(out, ArrayCore):
                 raise TypeError(f"{name}: out must be an Array, got {describe(out)}")
@@ -247,7 +282,6 @@ class Generator:
             getattr(self._numpy, name)(*raw, out=out._d, **kwargs)
             views.wrote(out, None)
             return out
-        kwargs = {key: core.unwrap(value) for key, value in kwargs.items()}
         drawn = getattr(self._numpy, name)(*raw, **kwargs)
         result = core.wrap(drawn) if isinstance(drawn, (np.ndarray, np.generic)) else drawn
         _untraced(result)

@@ -1,8 +1,8 @@
 """Philox4x32-10: a counter-based random function, bit-exact on every target.
 
-`philox` maps a 128-bit counter and a 64-bit key to 128 random bits (Salmon, Moraes, Dror, Shaw: "Parallel Random
-Numbers: As Easy as 1, 2, 3", SC 2011). `words` is the stream of 32-bit words that one (seed, stream) pair names.
-Called by `stream.py`.
+`philox` maps a 128-bit counter and a 64-bit key to 128 random bits (Salmon, Moraes, Dror, Shaw:
+"Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011). `words` is the stream of 32-bit words that
+one (seed, stream) pair names. Called by `stream.py`.
 """
 
 from __future__ import annotations

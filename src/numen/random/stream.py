@@ -1,13 +1,15 @@
 """Stream: random arrays from Philox, keyed by (seed, stream number, element index).
 
-Layers draw their initial weights from the default stream, which `manual_seed` restarts. Element i of a stream is the
-same whatever the shapes it was drawn in. The words come from `philox.py`; NumPy's generators are in `generator.py`.
+Layers draw their initial weights from the default stream, which `manual_seed` restarts. Element i
+of a stream is the same whatever the shapes it was drawn in. The words come from `philox.py`;
+NumPy's generators are in `generator.py`.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -16,8 +18,8 @@ from numen.dispatch import core, modes
 from numen.errors import DTypeError
 from numen.random.philox import words
 
-BITS = {np.dtype(np.uint32): 1, np.dtype(np.uint64): 2}
-FLOATS = {np.dtype(np.float32): 1, np.dtype(np.float64): 2}
+BITS: dict[Any, int] = {np.dtype(np.uint32): 1, np.dtype(np.uint64): 2}
+FLOATS: dict[Any, int] = {np.dtype(np.float32): 1, np.dtype(np.float64): 2}
 """How many 32-bit words an element takes."""
 
 LIMIT = 1 << 64
@@ -48,8 +50,8 @@ class Stream:
     """
 
     def __init__(self, seed: int, stream: int = 0) -> None:
-        self.seed = seed.__index__() % LIMIT
-        self.stream = stream.__index__() % LIMIT
+        self.seed = index(seed) % LIMIT
+        self.stream = index(stream) % LIMIT
         self.position = 0
         self._lock = threading.Lock()
 
@@ -71,7 +73,9 @@ class Stream:
         drawn = self._draw(shape, BITS[target])
         return _made(_wide(drawn) if BITS[target] == 2 else drawn[..., 0])
 
-    def uniform(self, shape: Any, dtype: Any = np.float32, low: float = 0.0, high: float = 1.0) -> Any:
+    def uniform(
+        self, shape: Any, dtype: Any = np.float32, low: float = 0.0, high: float = 1.0
+    ) -> Any:
         """Uniform numbers in [low, high): 24 random bits in float32, 53 in float64.
 
         Raises
@@ -86,7 +90,9 @@ class Stream:
             unit += target.type(low)
         return _made(unit)
 
-    def normal(self, shape: Any, dtype: Any = np.float32, mean: float = 0.0, std: float = 1.0) -> Any:
+    def normal(
+        self, shape: Any, dtype: Any = np.float32, mean: float = 0.0, std: float = 1.0
+    ) -> Any:
         """Normal numbers (Box and Muller's cosine branch, evaluated in float64).
 
         Raises
@@ -108,7 +114,7 @@ class Stream:
 
     def _draw(self, shape: Any, width: int) -> Any:
         """The next elements' words: uint32 of shape (*shape, width)."""
-        sizes = tuple([n.__index__() for n in shape]) if isinstance(shape, (tuple, list)) else (shape.__index__(),)
+        sizes = tuple(map(index, shape)) if isinstance(shape, (tuple, list)) else (index(shape),)
         count = width
         for n in sizes:
             count *= n
@@ -124,8 +130,8 @@ def _restored(seed: int, stream: int, position: int) -> Stream:
     return restored
 
 
-def _checked(dtype: Any, allowed: dict[np.dtype[Any], int], op: str) -> np.dtype[Any]:
-    target = np.dtype(dtype)
+def _checked(dtype: Any, allowed: dict[Any, int], op: str) -> np.dtype[Any]:
+    target: np.dtype[Any] = np.dtype(dtype)
     if target not in allowed:
         raise DTypeError(f"{op}: expected one of {[d.name for d in allowed]}, got {target}")
     return target
@@ -144,7 +150,8 @@ def _wide(drawn: Any) -> Any:
 
 
 def _made(data: Any) -> Any:
-    """An Array of drawn values; a trace that sees one is not compiled, as the next call draws others."""
+    """An Array of drawn values; a trace that sees one is not compiled, as the next call draws
+    others."""
     result = core.ARRAY(np.ascontiguousarray(data))
     recorder = modes.state.recorder if modes.ACTIVE else None
     if recorder is not None:
@@ -157,7 +164,8 @@ default_stream = Stream(int.from_bytes(os.urandom(8), "little"))
 
 
 def manual_seed(seed: int) -> Stream:
-    """Restart the default stream, so that layers made from here on get the same weights in every run.
+    """Restart the default stream, so that layers made from here on get the same weights in every
+    run.
 
     Examples
     --------
@@ -166,6 +174,6 @@ def manual_seed(seed: int) -> Stream:
     >>> _ = nm.manual_seed(0); nm.nn.Linear(2, 3).weight.tolist() == first
     True
     """
-    default_stream.seed = seed.__index__() % LIMIT
+    default_stream.seed = index(seed) % LIMIT
     default_stream.position = 0
     return default_stream

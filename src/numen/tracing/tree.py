@@ -8,15 +8,18 @@ because writes and stores happen in the last segment). Next: `build.py`, `finish
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from numen.compiler.program import Program, compile_graph
+from numen.compiler import compile_graph
 from numen.dispatch.core import ArrayCore
 from numen.errors import TraceError
 from numen.tracing.build import SegmentGraph, build
 from numen.tracing.host import HostExpr
 from numen.tracing.recorder import CONVERSIONS, Recorder
 from numen.tracing.trace import Const, End, External, Host, Instr, Meta, Query, Reg, Result
+
+if TYPE_CHECKING:
+    from numen.compiler.program import Program
 
 MAX_OUTCOMES = 4
 MAX_SEGMENTS = 256

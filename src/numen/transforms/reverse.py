@@ -1,7 +1,7 @@
 """Reverse mode as functions of functions.
 
-The argument to differentiate is aliased with a fresh node above it, so inner and outer derivatives do not mix;
-the backward pass stops at that node. `create_graph` is always on: transforms nest.
+The argument to differentiate is aliased with a fresh node above it, so inner and outer derivatives
+do not mix; the backward pass stops at that node. `create_graph` is always on: transforms nest.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ import numpy as np
 
 from numen.dispatch import backward as _backward
 from numen.dispatch import core, modes, slots
+from numen.dispatch.convert import as_array
 from numen.dispatch.core import ArrayCore, Leaf, Node
 from numen.errors import DTypeError, GradientError, describe
-from numen.dispatch.convert import as_array
 
 
 def _alias(x: Any, op: str, position: int) -> Any:
     """An Array with x's values and a node of its own above x's."""
     a = as_array(x)
-    if a._d.dtype.kind != "f" and not core.is_differentiable(a._d.dtype) or a._d.dtype.kind == "c":
+    if (
+        a._d.dtype.kind != "f" and not core.is_differentiable(a._d.dtype)
+    ) or a._d.dtype.kind == "c":
         raise DTypeError(
             f"{op}: argument {position} must be of a real floating dtype, got {describe(a)}"
         )
@@ -142,8 +144,8 @@ def grad(
     Examples
     --------
     >>> import numen as nm
-    >>> nm.grad(nm.grad(lambda x: x ** 3))(nm.array(2.0))
-    np.float64(12.0)
+    >>> float(nm.grad(nm.grad(lambda x: x ** 3))(nm.array(2.0)))
+    12.0
     """
     both = value_and_grad(f, argnums, has_aux)
 

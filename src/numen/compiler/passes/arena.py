@@ -1,6 +1,7 @@
 """The arena: offsets of buffers whose lives do not overlap share memory.
 
-`native.py` takes and gives back in the order of the steps; best fit, offsets aligned to cache lines.
+`native.py` takes and gives back in the order of the steps; best fit, offsets aligned to cache
+lines.
 """
 
 from __future__ import annotations

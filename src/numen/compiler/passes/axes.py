@@ -1,4 +1,4 @@
-"""Axes of a kernel: joins those that step alike in every operand, so that the loops are few and long.
+"""Axes of a kernel: joins those that step alike in every operand; the loops become few and long.
 
 Takes the extents and every operand's byte strides; gives fewer axes. `build.py` calls it when it
 makes a Nest. Next: `build.py`.
@@ -46,7 +46,7 @@ def join(extents: Ints, strides: Sequence[Ints]) -> Axes:
 
 
 def memory_order(extents: Ints, strides: Sequence[Ints]) -> Ints:
-    """Parallel axes from the outermost in memory to the innermost: the last operand (a result) decides.
+    """Parallel axes from the outermost in memory to the innermost; the last operand decides.
 
     Axes that it does not tell apart are ordered by the other operands, then as they are.
     """

@@ -1,8 +1,8 @@
 """From a group to a kernel: emits the body, turns views into strides, joins axes, makes the Nest.
 
-Takes a group of `fuse.py` and the storages of its operands; gives a `Kernel`: the Nest and, apart from
-it, the extents, offsets, strides and scalars of this one use. Next: `hazards.py`, then `nest.py` for
-what a Nest means.
+Takes a group of `fuse.py` and the storages of its operands; gives a `Kernel`: the Nest and, apart
+from it, the extents, offsets, strides and scalars of this one use. Next: `hazards.py`, then
+`nest.py` for what a Nest means.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from numen.graph.types import plain_name
 Ints = tuple[int, ...]
 
 BAKED = ("0", "1", "0.0", "1.0", "-0.0", "True", "False")
-"""Constants that a kernel contains; others are scalar arguments, so that one kernel serves them all."""
+"""Constants that a kernel contains; others are scalar arguments: one kernel serves them all."""
 
 
 @dataclass(frozen=True)
 class Access:
-    """One operand as the body sees it: a value's elements over the points (and the reduced elements)."""
+    """One operand as the body sees it: a value's elements over the points (x reduced elements)."""
 
     value: Value
     storage: Storage
@@ -63,8 +63,8 @@ class ScalarArgument:
 class Kernel:
     """A Nest with the arguments of one use of it.
 
-    loads and stores: the operands over the unjoined axes; strides: byte strides of each operand along
-    the Nest's axes.
+    loads and stores: the operands over the unjoined axes; strides: byte strides of each operand
+    along the Nest's axes.
     """
 
     nest: Nest

@@ -1,9 +1,9 @@
 """Fusion: which values are computed together in one kernel, and which are stored.
 
-Takes a prepared graph; gives `Group`s. Values are visited from the last to the first: a pointwise value
-goes into the kernel of its one consumer, is computed again in several where that is cheap, or is
-stored; a reduction takes its consumers over the same points as its epilogue. Afterwards kernels over
-the same points that share operands are joined (`merge.py`). Next: `build.py`.
+Takes a prepared graph; gives `Group`s. Values are visited from the last to the first: a pointwise
+value goes into the kernel of its one consumer, is computed again in several where that is cheap, or
+is stored; a reduction takes its consumers over the same points as its epilogue. Afterwards kernels
+over the same points that share operands are joined (`merge.py`). Next: `build.py`.
 """
 
 from __future__ import annotations
@@ -25,13 +25,11 @@ EXPENSIVE = {"exp": 12, "log": 12, "tanh": 16, "power": 30, "divide": 4, "sqrt":
 """Weights of the ops that are not worth doing twice; any other pointwise op weighs 1."""
 
 CHEAP_WEIGHT = 3
-"""Up to this weight, and ...
-
-CHEAP_LEAVES arrays read, a value is computed again by each consumer rather than stored."""
 CHEAP_LEAVES = 2
+"""Up to this weight and number of arrays read, each consumer computes a value again."""
 
 SCALAR_WEIGHT = 8
-"""Up to this weight a 0-d value is computed again by each consumer: once per chunk, not per element."""
+"""Up to this weight a 0-d value is computed again by each consumer, once per chunk."""
 
 SPREAD = 4
 """A value that is broadcast to this many times its elements is stored unless it is trivial."""
@@ -110,7 +108,7 @@ def normal_moves(shape: Ints, moves: Moves) -> Moves:
 
 @dataclass(frozen=True)
 class Use:
-    """A group reads a value: `moves` lead to its points, with `inside` to points x reduced elements."""
+    """A group reads a value; `moves` lead to its points, if `inside` times reduced elements."""
 
     group: Group
     inside: bool
@@ -121,7 +119,10 @@ class Use:
 
 @dataclass(eq=False)
 class Group:
-    """What one step computes. A nest: `roots` are stored; `space` are its points, `reduced` the reduced extents."""
+    """What one step computes.
+
+    `roots` are stored; of a nest `space` are the points and `reduced` the reduced extents.
+    """
 
     kind: GroupKind
     space: Ints
@@ -334,7 +335,11 @@ def reduced_axes(value: Value) -> Ints:
 
 
 def _analyse(graph: Graph, kinds: list[Any]) -> tuple[list[int], list[int], list[int]]:
-    """For each value: the work and the number of arrays behind it down to stored values; its ancestors as bits."""
+    """Weights, leaves and ancestors of each value.
+
+    The work behind it down to stored values, the number of arrays read there, and as bits all
+    values that it depends on.
+    """
     weights: list[int] = []
     leaves: list[frozenset[int]] = []
     ancestors: list[int] = []

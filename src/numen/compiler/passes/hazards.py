@@ -1,7 +1,7 @@
 """The order of the steps: nothing is overwritten before its last reader ran.
 
-Takes groups, their kernels and storages; gives the groups in an order that respects data and memory,
-or raises RewriteNeeded with the copy that makes one possible. Next: `schedule.py`.
+Takes groups, their kernels and storages; gives the groups in an order that respects data and
+memory, or raises RewriteNeeded with the copy that makes one possible. Next: `schedule.py`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def order_groups(
 
 
 def _commit_last(fusion: Fusion, storages: Mapping[int, Storage], edges: Edges) -> None:
-    """Let every host call, which may raise, run before an input is written: a call that raises changed nothing."""
+    """Let every host call run before an input is written: a call that raises changed nothing."""
     hosts = [group for group in fusion.groups if group.kind == "host"]
     for storage in dict.fromkeys(storages.values()):
         if storage.kind != "input":
@@ -79,7 +79,7 @@ def _conflict(storage: Storage, after: Value) -> RewriteNeeded:
 
 
 def _is_safe(kernel: Kernel, before: list[Value], after: Value) -> bool:
-    """Whether the kernel reads the old version only where it writes at the same point, or elsewhere."""
+    """Whether the kernel reads the old version only where it writes at that point, or elsewhere."""
     (store,) = (store for store in kernel.stores if store.value is after)
     return all(
         same_elements(load.layout, store.layout)

@@ -1,4 +1,4 @@
-"""Where the elements of a value lie: a byte offset and a byte stride per axis, and what views do to it.
+"""Where the elements of a value lie: byte offset and strides, and what views do to them.
 
 Used by `fuse.py` and `build.py`: view ops become layouts, nothing is copied. `CopyNeeded` says that
 a reshape can't be expressed by strides. Next: `axes.py`, which joins axes.
@@ -68,7 +68,7 @@ class Layout:
         return Layout(offset, (*shape, *self.shape[axis:]), (*strides, *self.strides[axis:]))
 
     def reshape(self, shape: Ints, itemsize: int) -> Layout:
-        """The same elements in C order under another shape; CopyNeeded where strides can't say it."""
+        """The same elements in C order in another shape; CopyNeeded where strides can't say it."""
         if shape == self.shape:
             return self
         if math.prod(shape) == 0:
@@ -98,7 +98,7 @@ class Layout:
 
 
 def _joined(shape: Ints, strides: Ints) -> list[tuple[int, int]]:
-    """(extent, stride) of the axes with extents of 1 dropped and neighbours joined where possible."""
+    """(extent, stride) of the axes, extents of 1 dropped and neighbours joined where possible."""
     runs: list[tuple[int, int]] = []
     for extent, stride in zip(shape, strides, strict=True):
         if extent == 1:

@@ -1,8 +1,8 @@
 """Joining kernels side by side: groups over the same points that share an operand become one.
 
-So the three updates of an Adam step read the gradient once. Only where no third step lies between the
-two, and where one reads the other's result point by point. Called by `schedule.py` after `fuse.py`.
-Next: `build.py`.
+So the three updates of an Adam step read the gradient once. Only where no third step lies between
+the two, and where one reads the other's result point by point. Called by `schedule.py` after
+`fuse.py`. Next: `build.py`.
 """
 
 from __future__ import annotations

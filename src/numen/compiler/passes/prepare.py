@@ -1,9 +1,9 @@
 """Copies that give every stored result memory of its own.
 
-An output, or the new content of an input, must be computed by an op that owns its result: a view, an
-input or a value with two such uses is copied. So is the base of a setitem, unless nobody else owns
-it. "copy" is always stored and may be fused; "barrier" is a copy that its readers load back from
-memory. Called by `pipeline.py`, last. Next: `fuse.py`.
+An output, or the new content of an input, must be computed by an op that owns its result: a view,
+an input or a value with two such uses is copied. So is the base of a setitem, unless nobody else
+owns it. "copy" is always stored and may be fused; "barrier" is a copy that its readers load back
+from memory. Called by `pipeline.py`, last. Next: `fuse.py`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def prepare(graph: Graph) -> Graph:
 
 
 def _own_base(graph: Graph, value: Value, shared: bool) -> Value:
-    """A setitem whose base is copied if `shared`, and whose new elements have the view's dtype and rank."""
+    """A setitem with the base copied if `shared`, and a value of the view's dtype and rank."""
     base, new = value.args
     if shared:
         base = graph.op("copy", (base,))

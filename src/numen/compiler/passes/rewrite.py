@@ -71,7 +71,7 @@ class Rebuilder:
 
 @dataclass(frozen=True)
 class Rewrite:
-    """`apply(rebuilder, value)` gives an equal value to use instead, or None where it does not apply."""
+    """`apply(rebuilder, value)` gives an equal value to use instead, or None."""
 
     name: str
     ops: tuple[str, ...]
@@ -80,7 +80,7 @@ class Rewrite:
 
 
 def rewrite(graph: Graph, rules: Sequence[Rewrite]) -> Graph:
-    """Apply the rules to every value, arguments first; values that became useless stay (`dce.py`)."""
+    """Apply the rules to every value, arguments first; useless values stay (see `dce.py`)."""
     rebuilder = Rebuilder(graph, rules)
     for value in graph.values:
         rebuilder.copy(value)

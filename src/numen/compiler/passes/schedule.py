@@ -1,8 +1,8 @@
 """The schedule: a prepared graph becomes a list of steps with their operands in storages.
 
-Fuses, assigns storages, builds kernels and orders them; where something can't be done without a copy
-the graph gets one and the work starts anew. Called by `pipeline.py`; `program.py` executes the steps.
-Next: `plan.py`, which lays out the memory.
+Fuses, assigns storages, builds kernels and orders them; where something can't be done without a
+copy the graph gets one and the work starts anew. Called by `pipeline.py`; `program.py` executes the
+steps. Next: `storage.py`, `build.py`, `hazards.py`.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class NestStep:
 class GemmStep:
     """One matrix product; the operands as (storage, layout) with the batch axes broadcast.
 
-    transposed: C's rows are the contiguous ones, so the machine computes C.T = B.T @ A.T, which is the
-    same element by element.
+    transposed: C's rows are the contiguous ones, so the machine computes C.T = B.T @ A.T, which is
+    the same element by element.
     """
 
     dtype: str
@@ -79,7 +79,7 @@ Step = NestStep | GemmStep | HostStep | HostWrite
 
 @dataclass(frozen=True)
 class Schedule:
-    """Steps in order; `storages` by value index of `graph`, the graph with the copies that were needed."""
+    """Steps in order, the graph with the copies that were needed, and storages by value index."""
 
     graph: Graph
     steps: tuple[Step, ...]

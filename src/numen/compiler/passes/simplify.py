@@ -1,4 +1,4 @@
-"""Simplification without a change of any bit: moves that move nothing, chains of views, exact identities.
+"""Simplification without a change of any bit: idle moves, chains of views, exact identities.
 
 The rewrites are data, each with its reason; constants are folded by the Python target, the meaning
 of every kernel. Called by `pipeline.py`, before `decompose.py` and after it. Next: `cse.py`.
@@ -17,9 +17,10 @@ from numen.compiler.passes.support import constant, kind_of
 from numen.graph.graph import Graph, Value
 
 POINTWISE = (
-    "add subtract multiply divide power maximum minimum negative exp log tanh sqrt absolute relu "
-    "equal not_equal less less_equal greater greater_equal where cast"
-).split()
+    *("add", "subtract", "multiply", "divide", "power", "maximum", "minimum", "negative"),
+    *("exp", "log", "tanh", "sqrt", "absolute", "relu", "where", "cast"),
+    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+)
 
 
 def simplify(graph: Graph) -> Graph:
@@ -159,6 +160,8 @@ def _indexed(index: tuple[Any, ...], base: Value) -> tuple[Any, ...]:
     return tuple(index) + (slice(None),) * (base.type.rank - len(index))
 
 
+REDUCTIONS = ("sum", "max", "min", "mean", "argmax")
+
 VIEW_CHAINS = ("reshape", "transpose", "broadcast_to")
 
 RULES = (
@@ -180,15 +183,13 @@ RULES = (
         "x * 1, x / 1, x + -0.0 and x - 0.0 are x, NaN and signed zeros included",
         _neutral,
     ),
-    Rewrite(
-        "constants", tuple(POINTWISE), "computed by the Python target, as a kernel would", _fold
-    ),
+    Rewrite("constants", POINTWISE, "computed by the Python target, as a kernel would", _fold),
     Rewrite(
         "reduce nothing",
-        ("sum", "max", "min", "mean"),
+        REDUCTIONS[:-1],
         "the one element is the result: -0.0 + x and x / 1 are x",
         _reduce_nothing,
     ),
-    Rewrite("keepdims", ("sum", "max", "min", "mean"), "one form of reduction", _split_keepdims),
+    Rewrite("keepdims", REDUCTIONS, "one form of reduction", _split_keepdims),
     Rewrite("overwrite", ("setitem",), "no element of the base is left", _overwrite_all),
 )

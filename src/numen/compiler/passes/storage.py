@@ -1,8 +1,8 @@
 """Storage: which memory holds each stored value, and which values are versions of the same memory.
 
 A setitem's result lives in its base's memory; the new content of a mutated input lives in the input
-where nothing stands against it. Takes the groups of `fuse.py`; `hazards.py` checks the choice. Next:
-`build.py`.
+where nothing stands against it. Takes the groups of `fuse.py`; `hazards.py` checks the choice.
+Next: `build.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from numen.compiler.passes.support import base_layout
 from numen.graph.graph import Value, input_strides
 
 Order = str | tuple[int, ...]
-"""Memory order of an output: "C", "F", or its axes from the outermost in memory to the innermost."""
+"""Memory order of an output: "C", "F", or its axes from the outermost to the innermost."""
 
 
 @dataclass(eq=False)

@@ -1,4 +1,4 @@
-"""Which part of a program computes a value: a kernel, the matrix product, a host call, or nobody (views).
+"""Which part of a program computes a value: a kernel, the matrix product, a host call, nobody.
 
 Asked by `prepare.py` and `fuse.py`; `lower.py` knows the ops and dtypes that have kernels. Next:
 `fuse.py`.
@@ -96,7 +96,7 @@ def write_layout(value: Value) -> Layout | None:
 
 
 def base_layout(base: Value) -> Layout:
-    """The memory that a chain of setitems works in: laid out as the input at its start, else in C order."""
+    """The memory of a chain of setitems: laid out as the input at its start, or in C order."""
     origin = base
     while origin.op in ("setitem", "copy"):
         origin = origin.args[0]

@@ -3,7 +3,7 @@
 Extents and strides are arguments, so the module serves every product of its dtype; `gemm_plan.py`
 fills the argument block and says which function runs on how many chunks. Exported functions: `pack`
 (a chunk of panels of A or B), `multiply` (a block of C), `whole` (some matrices of the batch, start
-to end). Next: `gemm_plan.py`.
+to end), `row` and `dots` (columns of a C of one row). Next: `gemm_plan.py`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from numen.compiler.codegen.llvm.gemm_layout import (
     function_name,
 )
 from numen.compiler.codegen.llvm.gemm_pack import emit_pack, pack_name, pack_panel_name
+from numen.compiler.codegen.llvm.gemm_row import emit_dots, emit_row
 from numen.compiler.codegen.llvm.ir import Function, Value, integer
 
 POINTERS = ("a", "b", "edge", "c")
@@ -40,7 +41,8 @@ def emit_gemm(dtype: str, isa: str) -> str:
     for width in sorted({tile.rows, lanes}):
         helpers += emit_pack(dtype, width)
     helpers += [_emit_pack_step(dtype, tile), _emit_block(dtype, tile)]
-    exported = [_emit_pack(dtype), _emit_multiply(dtype), _emit_whole(dtype)]
+    exported = [_emit_pack(dtype), _emit_multiply(dtype), _emit_whole(dtype), emit_row(dtype)]
+    exported += emit_dots(dtype)
     functions = [*helpers, *exported]
     declarations = sorted(set().union(*(function.declarations for function in functions)))
     return "\n".join([*(function.text() for function in functions), *declarations]) + "\n"

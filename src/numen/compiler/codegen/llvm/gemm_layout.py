@@ -106,6 +106,8 @@ MULTIPLY_FIELDS = (
     "panel_grain",  # panels per chunk
     "row_chunks",
     "column_chunks",
+    "columns",  # N; this and the next are read by "row" and "dots" only
+    "column_grain",  # columns per chunk
     "batch",  # matrices; read by "whole" only
     "batch_grain",  # matrices per chunk of "whole"
 )
@@ -121,5 +123,5 @@ SLOTS = {
 
 
 def function_name(dtype: str, step: str) -> str:
-    """Name of an exported function; `step` is "pack", "multiply" or "whole"."""
+    """Name of an exported function; `step` is "pack", "multiply", "whole", "row" or "dots"."""
     return f"gemm_{dtype}_{step}"

@@ -16,6 +16,7 @@ from numen.compiler.codegen.llvm.gemm_layout import (
     ITEM_BYTES,
     SLOTS,
     TILES,
+    VECTOR_BYTES,
     Tile,
     function_name,
     k_blocks,
@@ -54,6 +55,9 @@ IN_PLACE_TILES = 2
 
 IN_PLACE_COLUMNS = 512
 """A is read in place where it meets fewer columns than this."""
+
+COLUMNS = 2
+"""Columns of a chunk of a product of one row are a multiple of so many vectors."""
 
 CACHE_LINE = 64
 
@@ -131,6 +135,8 @@ class _Builder:
 
     def launches(self) -> list[Launch]:
         batch = self.shape.batch
+        if self.shape.m == 1 and (step := self._row_step()):
+            return [self._launch(step, self._share_columns() * batch)]
         serial = self.threads == 1 or self.work <= SERIAL_FLOPS
         blocks = self._cut(1 if serial else self.threads)
         self._fill_extents()
@@ -141,6 +147,31 @@ class _Builder:
             return [self._launch("whole", self._share_batch())]
         launches = [self._launch("pack", packs * batch)] if packs else []
         return [*launches, self._launch("multiply", blocks * batch)]
+
+    def _row_step(self) -> str:
+        """The function that a single row of A takes; none where nothing in B is contiguous."""
+        _, row, column = self.shape.b
+        if self.shape.n < VECTOR_BYTES // self.item:
+            return ""
+        return "row" if column == self.item else "dots" if row == self.item else ""
+
+    def _share_columns(self) -> int:
+        """Fill the fields of a product of one row; gives the number of chunks of a matrix."""
+        shape, fields = self.shape, self.fields
+        blocks, block = k_blocks(shape.k)
+        chunks = 1
+        if self.threads > 1 and self.work > SERIAL_FLOPS:
+            chunks = min(self.work // CHUNK_FLOPS, CHUNKS_PER_THREAD * self.threads)
+        multiple = COLUMNS * VECTOR_BYTES // self.item
+        grain = -(-shape.n // (chunks * multiple)) * multiple
+        chunks = -(-shape.n // grain)
+        fields.update(depth=shape.k, block=block, blocks=blocks)
+        fields.update(a=("A", self.offsets[0]), a_batch=shape.a[0], a_step=shape.a[2])
+        fields.update(b=("B", self.offsets[1]), b_batch=shape.b[0])
+        fields.update(b_step=shape.b[1], b_panel=shape.b[2])
+        fields.update(c=("C", self.offsets[2]), c_batch=shape.c[0])
+        fields.update(columns=shape.n, column_grain=grain, column_chunks=chunks)
+        return chunks
 
     def _launch(self, step: str, chunks: int) -> Launch:
         return Launch(function_name(self.dtype, step), tuple(self.fields.values()), chunks)
