@@ -321,7 +321,8 @@ def fenced():
 @pytest.mark.parametrize("at_end", [False, True])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_reads_nothing_outside_its_operands(dtype, at_end, fenced):
-    for m, n, k in [(1, 2, 3), (5, 3, 7), (7, 17, 9), (13, 35, 258), (64, 70, 130)]:
+    rows = [(1, 2, 3), (1, 17, 5), (1, 35, 258), (1, 64, 131), (1, 2100, 19)]
+    for m, n, k in [*rows, (5, 3, 7), (7, 17, 9), (13, 35, 258), (64, 70, 130)]:
         a, b = random((m, k), dtype), random((k, n), dtype, seed=1)
         expected = product(a, b)
         a_views = [fenced(a, at_end), fenced(a.T, at_end).T, fenced(a[::-1], at_end)[::-1]]
@@ -363,3 +364,21 @@ def test_object_code_needs_no_symbols(dtype, isa, triple, cpu):
     module = llvm.parse_assembly(emit_gemm(dtype, isa))
     module.verify()
     assert undefined_symbols(machine.emit_object(module)) == []
+
+
+@needs_native
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("k", [1, 3, 16, 23, 300, 515])
+def test_one_row_of_a(dtype, turned, k):
+    for n, threads in itertools.product((16, 17, 35, 100, 2100), (1, 2)):
+        a, b = random((3, 1, k), dtype), random((3, n, k) if turned else (3, k, n), dtype, 1)
+        b = b.swapaxes(1, 2) if turned else b
+        assert_same_bits(product(a, b, threads=threads), matmul(a, b))
+
+
+def test_one_row_of_a_reads_b_in_place():
+    for strides, function in (((4, 400), "dots"), ((400, 4), "row")):
+        plan = plan_gemm(1, 100, 100, (), (400, 4), strides, (400, 4), "float32", "avx2")
+        assert [launch.function for launch in plan.launches] == [f"gemm_float32_{function}"]
+        assert plan.scratch == 0

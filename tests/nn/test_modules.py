@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -222,3 +223,30 @@ def test_layers_cast_floats_and_refuse_the_rest():
         layer(nm.ones((4, 2)))
     with pytest.raises(ValueError):
         layer(nm.array(1.0))
+
+
+def test_one_model_in_sixteen_threads():
+    model = net()
+    inputs = np.random.default_rng(0).standard_normal((16, 50, 2, 4)).astype(np.float32)
+    with nm.no_grad():
+        expected = [[model(x).tolist() for x in part] for part in inputs]
+    results = [None] * 16
+
+    def work(i):
+        with nm.no_grad():
+            results[i] = [model(x).tolist() for x in inputs[i]]
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(16)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert results == expected
+
+
+def test_frozen_parameters_get_no_gradient():
+    model = net()
+    model[0].requires_grad_(False)
+    model(nm.ones((2, 4), nm.float32)).sum().backward()
+    assert model[0].weight.grad is None
+    assert model[2].weight.grad is not None

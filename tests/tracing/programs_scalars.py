@@ -94,7 +94,6 @@ INT_USES = {
     "len": lambda x, n: len(n),
     "iterate": lambda x, n: list(n),
     "matmul_scalar": lambda x, n: x @ n,
-    "setattr": lambda x, n: setattr(n, "value", 3),
 }
 
 FLOAT_USES = {

@@ -29,10 +29,13 @@ PARALLEL = 30_000.0
 RELEASE_GIL = 5_000.0
 
 FEW_POINTS = 16
-"""A reduction over more than one block is split where it has fewer output points than this."""
+"""A reduction over more than one block is split where it has no more output points than this."""
 
-STRIP = 256
-"""Columns that a reduction across the vectors handles together."""
+STRIP = 1024
+"""Columns in a chunk of a reduction across the vectors: long rows keep memory busy."""
+
+NARROW = 256
+"""The same where there are few columns."""
 
 
 @dataclass(frozen=True)
@@ -78,16 +81,18 @@ def launch_shapes(nest: Nest, extents: tuple[int, ...]) -> list[LaunchShape]:
         return [LaunchShape("single", units, _grain(units, cost, 1))]
     points, reduced = math.prod(extents[:-1]), extents[-1]
     blocks = -(-reduced // BLOCK)
-    if blocks > 1 and points < FEW_POINTS and cost >= PARALLEL:
+    across = nest.rank > 1 and any(
+        b.strides[-2] == "1" and b.strides[-1] == "s" for b in nest.buffers
+    )
+    few = NARROW if across else FEW_POINTS
+    if blocks > 1 and points <= few and cost >= PARALLEL:
         units = points * blocks
         return [
             LaunchShape("partial", units, _grain(units, cost, points)),
             LaunchShape("combine", points, points),
         ]
-    across = nest.rank > 1 and any(
-        b.strides[-2] == "1" and b.strides[-1] == "s" for b in nest.buffers
-    )
-    return [LaunchShape("single", points, _grain(points, cost, STRIP if across else 1))]
+    strip = 1 if not across else STRIP if points >= 4 * STRIP else NARROW
+    return [LaunchShape("single", points, _grain(points, cost, strip))]
 
 
 def _grain(units: int, cost: float, multiple: int) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core
+from numen.dispatch import core, modes
 from numen.dispatch.core import ArrayCore
 
 
@@ -24,7 +24,10 @@ def as_array(value: Any, dtype: Any = None) -> Any:
     if isinstance(value, (list, tuple)):
         value = unwrap_nested(value)
     data = np.asarray(value, dtype)
-    return core.ARRAY(data if type(data) is np.ndarray else data.view(np.ndarray))
+    result = core.ARRAY(data if type(data) is np.ndarray else data.view(np.ndarray))
+    if modes.ACTIVE and modes.state.recorder is not None:
+        modes.state.recorder.constant(result, isinstance(value, np.ndarray))
+    return result
 
 
 def operand(value: Any) -> Any:
@@ -32,7 +35,7 @@ def operand(value: Any) -> Any:
     if isinstance(value, ArrayCore) or type(value) in (bool, int, float, complex):
         return value
     if getattr(type(value), "_is_host_scalar", False):
-        return value
+        return value if value.live else value.value
     return as_array(value)
 
 

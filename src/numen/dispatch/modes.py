@@ -63,8 +63,6 @@ def leave_special() -> None:
 
 def engine() -> str:
     """The engine that holds for this thread now."""
-    if state.recorder is not None:
-        return "kernels"
     return config.engine
 
 
@@ -82,6 +80,8 @@ def _on_engine(name: str, per_thread: bool) -> None:
         LIMIT = {"auto": KERNEL_THRESHOLD, "numpy": NEVER, "kernels": 0}[name]
         CHEAP_LIMIT = {"auto": CHEAP_THRESHOLD, "numpy": NEVER, "kernels": 0}[name]
         return
+    if state.recorder is not None:
+        state.recorder.refuse("config(engine=...) inside the traced function")
     # A per-thread engine makes this thread's ops take the general path for as long as it lasts.
     overriding = config._local.engine is not None
     stack = _before.setdefault(threading.get_ident(), [])

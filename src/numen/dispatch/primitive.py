@@ -29,9 +29,7 @@ from numen.dispatch.core import SCALAR, ArrayCore, Node, is_differentiable
 from numen.errors import GradientError, describe
 
 Rule = Callable[..., Any]
-Samples = Callable[
-    [np.random.Generator, np.dtype[Any]], Sequence[tuple[tuple[Any, ...], dict[str, Any]]]
-]
+Samples = Callable[[Any, np.dtype[Any]], Sequence[tuple[tuple[Any, ...], dict[str, Any]]]]
 
 run_kernel: Callable[..., Any] | None = None
 """`compiler.program.run_op`, filled by `ops`: (name, arrays, params) -> ndarray or None where there
@@ -152,6 +150,13 @@ class Primitive:
         result = core.wrap(data)
         if self.view:
             source = args[0]
+            if (
+                isinstance(source, ArrayCore)
+                and source._v is SCALAR
+                and self.name in ("reshape", "getitem")
+                and result._v is not SCALAR
+            ):
+                result = core.ARRAY(data.copy())  # of a NumPy scalar these are arrays of their own
             if isinstance(source, ArrayCore):
                 attach_view(result, source, self, params)
         if self.vjp is not None and (not modes.NO_GRAD or modes.state.grad):

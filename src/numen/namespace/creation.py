@@ -109,6 +109,8 @@ def ones(shape: Any, dtype: Any = None, *, requires_grad: bool = False) -> Any:
 
 def empty(shape: Any, dtype: Any = None) -> Any:
     """An array whose values are unspecified."""
+    if modes.ACTIVE and modes.state.recorder is not None:
+        return zeros(shape, dtype)  # a trace's constants are the same each time
     return _made(np.empty(_shape(shape), np.float64 if dtype is None else dtype))
 
 
@@ -138,6 +140,8 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
 
 def empty_like(a: Any, dtype: Any = None) -> Any:
     """Unspecified values in a's shape and dtype."""
+    if modes.ACTIVE and modes.state.recorder is not None:
+        return zeros_like(a, dtype)
     return _made(np.empty_like(as_array(a)._d, dtype))
 
 

@@ -158,10 +158,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     c = as_array(condition)
     if c._d.dtype != np.bool_:
         c = table["not_equal"](c, 0)
-    result = table["where"](c, operand(x), operand(y))
-    if result._v is core.SCALAR:
-        result = Array(result._d.copy(), result._n) if result._t is None else result
-    return result
+    return table["where"](c, operand(x), operand(y))
 
 
 def sum(

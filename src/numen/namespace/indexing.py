@@ -74,7 +74,7 @@ def parse(key: Any, shape: tuple[int, ...]) -> Basic | Advanced | Masked:
                 )
             used += 1
             basic = False
-        elif hasattr(e, "__index__"):
+        elif hasattr(e, "__index__") and not isinstance(e, float):  # a traced float has the method
             used += 1
         else:
             raise IndexError(

@@ -5,13 +5,17 @@ Used by the `samples` and `errors` functions of the families, which the generate
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+if TYPE_CHECKING:
+    Rng = np.random.Generator
+else:
+    Rng = Any  # naming numpy.random loads it, which takes a tenth of the time of `import numen`
+
 Inputs = list[tuple[tuple[Any, ...], dict[str, Any]]]
 Errors = list[tuple[tuple[Any, ...], dict[str, Any], type[Exception]]]
-Rng = np.random.Generator
 DType = np.dtype[Any]
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numen.dispatch import core, modes
 from numen.errors import DTypeError
 from numen.random.philox import words
+from numen.tracing.snapshot import follow
 
 BITS: dict[Any, int] = {np.dtype(np.uint32): 1, np.dtype(np.uint64): 2}
 FLOATS: dict[Any, int] = {np.dtype(np.float32): 1, np.dtype(np.float64): 2}
@@ -122,6 +123,9 @@ class Stream:
             start = self.position
             self.position = start + count
         return words(self.seed, self.stream, start, count).reshape((*sizes, width))
+
+
+follow(Stream)
 
 
 def _restored(seed: int, stream: int, position: int) -> Stream:

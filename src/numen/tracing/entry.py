@@ -127,6 +127,8 @@ def make_entry(
         else:
             inputs.append(f"{w.name('E', x.evaluate)}({scalars}, None)")
     w.scope["call"] = program.call
+    for expr in segment.risky:  # raises before anything is written
+        w.lines.append(f"{w.name('E', expr.evaluate)}({scalars}, None)")
     w.lines.append(f"values = call({', '.join(inputs)})")
     w.scope["tree"] = tree
     w.lines.append("tree.replays += 1")
@@ -159,10 +161,14 @@ def _argument(
         w.unless(f"type(a{i}) is {kind.__name__}")
         given.append(f"a{i}")
         return True
-    if kind in (float, complex):
+    if kind is complex:
+        return False
+    if kind is float:
         if x != x or x == 0:
             return False
         w.unless(f"type(a{i}) is {kind.__name__} and a{i} == {w.name('V', x)}")
+    elif isinstance(x, np.generic):
+        return False
     elif kind in (int, str, bytes):
         w.unless(f"type(a{i}) is {kind.__name__} and a{i} == {w.name('V', x)}")
     else:
@@ -189,6 +195,7 @@ def _cannot_alias(w: _Writer, tree: Tree, guards: Guards, objects: dict[int, str
     for e in externals.values():
         if e.kind in ("arg", "grad"):
             w.unless(f"id({objects[e.reg]}._d.base) not in {memories}")
+            w.unless(f"id({objects[e.reg]}._d) not in {memories}")
     return True
 
 

@@ -86,6 +86,7 @@ def explain(function: Any, stages: bool = False) -> Explanation:
     >>> nm.explain(f).reasons
     ['tolist() of an array inside the traced function']
     """
+    function = getattr(function, "_jit", function)
     if not isinstance(function, Jit):
         raise TypeError(f"explain: expected a function made by jit, got {type(function).__name__}")
     return Explanation(function, stages)
@@ -106,6 +107,7 @@ def verify(function: Any, *args: Any, **kwargs: Any) -> None:
     >>> import numen as nm
     >>> nm.verify(nm.jit(lambda x: nm.exp(x).sum()), nm.linspace(0.0, 1.0, 5))
     """
+    function = getattr(function, "_jit", function)
     if not isinstance(function, Jit):
         raise TypeError(f"verify: expected a function made by jit, got {type(function).__name__}")
     results = []

@@ -16,6 +16,7 @@ from numen.dispatch.primitive import Primitive
 from numen.errors import InternalError
 from numen.ops import table
 from numen.tracing.pull import Context
+from numen.tracing.snapshot import set_attribute
 from numen.tracing.trace import Const, End, Reg, Result
 
 FREED = Primitive("a jitted function", lambda a: a)
@@ -47,6 +48,7 @@ class Finisher:
         self.arguments = arguments
         self.containers = containers
         self._groups: dict[int, ArrayCore] = {}
+        self._views: dict[int, Any] = {}
         self._context = context
 
     def commit(self, end: End) -> Any:
@@ -63,6 +65,8 @@ class Finisher:
             target = self.containers[container]
             if slot_kind == "cell":
                 target.cell_contents = self.make(described)
+            elif slot_kind == "attribute":
+                set_attribute(target, key, self.make(described))
             else:
                 target[key] = self.make(described)
         for reg, _ in end.writes:
@@ -97,6 +101,14 @@ class Finisher:
     def _array(self, result: Result) -> Any:
         if result.kind == "external":
             return self.objects[result.reg]
+        if result.serial >= 0:
+            made = self._views.get(result.serial)
+            if made is None:
+                made = self._views[result.serial] = self._made(result)
+            return made
+        return self._made(result)
+
+    def _made(self, result: Result) -> Any:
         if result.group < 0:
             base: Any = self.objects[result.reg]
         else:
@@ -104,8 +116,12 @@ class Finisher:
             if found is None:
                 found = self._groups[result.group] = self._fresh(self.registers[result.reg], result)
             base = found
-        for name, params in result.path:
-            base = table[name](base, **dict(params))
+        if result.detached:
+            base = core.ARRAY.detach(base)
+        if result.path:
+            for name, params in result.path:
+                base = table[name](base, **dict(params))
+            base._n = None
         if result.freed and base._n is None:
             base._n = freed_node(base._d)
         elif result.pull >= 0:
@@ -114,6 +130,8 @@ class Finisher:
         return base
 
     def _fresh(self, data: Any, result: Result) -> ArrayCore:
+        if result.reg in self.objects:  # a constant stays with the trace
+            data = np.array(data)
         if result.scalar and result.kind == "value":
             frozen = np.asarray(data)
             frozen.flags.writeable = False

@@ -6,6 +6,7 @@ description, a slot whose scalar is an input accepts any number of its type.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,6 +40,9 @@ class Guards:
         self._arrays: dict[Any, Slot] = {}
         self._grads: dict[tuple[str, Any], Meta | None] = {}
         self._objects: dict[Any, ArrayCore] = {}
+        self._shared: set[Any] = set()
+        self._nodes: list[tuple[Slot, type]] = []
+        self._arguments: dict[int, list[Slot]] = {}
         dynamic = {slot.place for slot, _, _ in replaced}
         self._dynamic: list[Slot] = [slot for slot, _, _ in replaced]
         if snapshot is None:
@@ -54,6 +58,11 @@ class Guards:
             self._slots.append(slot)
         for slot in snapshot.arrays.values():
             self._arrays.setdefault(slot.place, slot)
+        for places in snapshot.places.values():
+            if len(places) > 1:
+                self._shared.update(places)
+        before = {id(array): type(node) for array, node, _ in snapshot.nodes}
+        self._nodes = [(slot, before[id(slot.value)]) for slot in self._arrays.values()]
 
     @classmethod
     def empty(cls) -> Guards:
@@ -65,6 +74,12 @@ class Guards:
         for external, _ in recorder.externals.values():
             if external.kind == "slot":
                 self._used.add(external.key)
+        self._shared |= recorder.fixed
+        for external, array in recorder.externals.values():
+            if external.kind == "arg":
+                slots = recorder.snapshot.slots
+                held = [s for s in slots if s.value is array] if id(array) in recorder.snapshot.arrays else []
+                self._arguments[external.key] = held
         for register, meta in recorder.grad_states:
             external, array = recorder.externals[register]
             if external.kind == "object":
@@ -78,6 +93,12 @@ class Guards:
             for s in self._slots
             if not (id(s.container) == container and s.kind in ("item", "length"))
         ]
+        self._nodes = [(s, kind) for s, kind in self._nodes if id(s.container) != container]
+
+    @property
+    def changing(self) -> set[Any]:
+        """Places whose numbers are inputs."""
+        return {slot.place for slot in self._dynamic}
 
     def array(self, place: Any) -> Any:
         """The array an unchanged slot holds."""
@@ -94,7 +115,7 @@ class Guards:
             if now is before:
                 continue
             kind = type(now)
-            if slot.kind in ("length", "keys"):
+            if slot.kind in ("length", "keys", "contents"):
                 if now == before:
                     continue
                 return None
@@ -105,13 +126,19 @@ class Guards:
                     self.changed_scalars = [slot.place]
                 return None
             if isinstance(now, ArrayCore) and isinstance(before, ArrayCore):
+                if slot.place in self._shared or meta_of(now) != meta_of(before):
+                    return None
                 if slot.place in self._used:
-                    if meta_of(now) != meta_of(before) or type(now._n) is not type(before._n):
-                        return None
                     changed[slot.place] = now
                 continue
             return None
+        for slot, kind in self._nodes:
+            now = slot.get()
+            if not isinstance(now, ArrayCore) or type(now._n) is not kind:
+                return None
         if changed and self._alias_changed(changed):
+            return None
+        if not self._arguments_fit(leaves, changed):
             return None
         for (kind, key), meta in self._grads.items():
             array = leaves[key] if kind == "arg" else self._objects.get(key)
@@ -136,6 +163,20 @@ class Guards:
                     return None
                 values.append(value)
         return values, changed
+
+    def _arguments_fit(self, leaves: Sequence[Any], changed: dict[Any, ArrayCore]) -> bool:
+        """Whether the arguments that were also captured arrays still are, and no others."""
+        used: set[int] | None = None
+        for i, held in self._arguments.items():
+            if held:
+                if any(slot.get() is not leaves[i] for slot in held):
+                    return False
+                continue
+            if used is None:
+                used = {id(changed[p] if p in changed else self.array(p)) for p in self._used}
+            if id(leaves[i]) in used:
+                return False
+        return True
 
     def _alias_changed(self, changed: dict[Any, ArrayCore]) -> bool:
         """Whether a changed slot now holds an array that another used slot holds too, or did before."""
@@ -163,6 +204,10 @@ class Guards:
             value = slot.value
             if slot.kind == "entry":
                 entries.append((slot.container.get, slot.key, value))
+            elif slot.kind == "attribute":
+                owner = slot.container
+                get = vars(owner).get if isinstance(owner, type) else functools.partial(getattr, owner)
+                entries.append((get, slot.key, value))
             elif slot.kind == "cell":
                 w.unless(f"{w.name('c', slot.container)}.cell_contents is {w.name('v', value)}")
             elif slot.kind == "item":
@@ -177,6 +222,16 @@ class Guards:
             w.scope["MISSING"] = MISSING
             w.lines.append(f"for get, key, value in {table}:")
             w.lines.append("    if get(key, MISSING) is not value: return MISS")
+        if self._nodes:
+            kinds = w.name("N", tuple([(slot.value, kind) for slot, kind in self._nodes]))
+            w.lines.append(f"for array, kind in {kinds}:")
+            w.lines.append("    if type(array._n) is not kind: return MISS")
+        arrays = w.name("I", frozenset([id(self._arrays[p].value) for p in self._used]))
+        for i, held in self._arguments.items():
+            for slot in held:
+                w.unless(f"a{i} is {w.name('A', slot.value)}")
+            if not held:
+                w.unless(f"id(a{i}) not in {arrays}")
         number = 0
         for kind, _ in self.inputs:
             if kind == "argument":
@@ -189,6 +244,8 @@ class Guards:
                 w.lines.append(f"{name} = {holder}.get({w.name('k', slot.key)})")
             elif slot.kind == "item":
                 w.lines.append(f"{name} = {holder}[{slot.key}]")
+            elif slot.kind == "attribute":
+                w.lines.append(f"{name} = {w.name('g', slot.get)}()")
             else:
                 w.lines.append(f"{name} = {holder}.cell_contents")
             w.unless(f"type({name}) is {type(slot.value).__name__}")

@@ -9,9 +9,17 @@ from __future__ import annotations
 
 import math
 import operator
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
+
+import numpy as np
+
+from numen.dispatch import modes
+from numen.dispatch.core import ArrayCore
+
+NUMBERS = (int, float, bool)
 
 OPERATORS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
@@ -38,8 +46,17 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "trunc": math.trunc,
     "floor": math.floor,
     "ceil": math.ceil,
+    "lshift": operator.lshift,
+    "rshift": operator.rshift,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "invert": operator.invert,
     "value": lambda x: x,
 }
+
+MAY_RAISE = frozenset(("truediv", "floordiv", "mod", "pow", "lshift", "rshift", "int"))
+"""Operators that raise for some numbers."""
 
 
 @dataclass(frozen=True)
@@ -74,26 +91,55 @@ class HostExpr:
             found |= a.registers()
         return found
 
+    def may_raise(self) -> bool:
+        """Whether some inputs make Python raise (a division by zero, an overflow of a power)."""
+        if self.op in ("item", "input", "const"):
+            return False
+        return self.op in MAY_RAISE or any([a.may_raise() for a in self.args])
+
+
+def text_of(value: Any) -> str:
+    """Text that tells scalars apart, the two zeros and NaN too; ints may be longer than Python prints."""
+    return hex(value) if type(value) is int else repr(value)
+
 
 def constant(value: Any) -> HostExpr:
     """A literal; equal only to one of the same type and bits."""
-    return HostExpr("const", (type(value).__name__, repr(value), value))
+    return HostExpr("const", (type(value).__name__, text_of(value), value))
 
 
 class HostScalar:
-    """A Python number during a trace. `isinstance(x, float)` holds for it as for the number it stands for."""
+    """A Python number during a trace. `isinstance(x, float)` holds for it as for the number it stands for.
 
-    __slots__ = ("expr", "recorder", "value")
+    Outside its trace (in another thread, in a generator that runs later) it is just that number.
+    """
+
+    __slots__ = ("__weakref__", "expr", "recorder", "value")
     _is_host_scalar = True
 
     def __init__(self, value: Any, expr: HostExpr, recorder: Any) -> None:
         self.value = value
         self.expr = expr
         self.recorder = recorder
+        recorder.proxies.append(weakref.ref(self))
 
     @property
     def __class__(self) -> Any:
         return type(self.value)
+
+    @property
+    def live(self) -> bool:
+        """Whether the trace that the proxy belongs to goes on in this thread."""
+        return modes.state.recorder is self.recorder
+
+    def _made(self, op: str, exprs: list[HostExpr], values: list[Any]) -> Any:
+        result = OPERATORS[op](*values)
+        if not self.live:
+            return result
+        expr = HostExpr(op, tuple(exprs))
+        if type(result) not in NUMBERS:
+            return self.recorder.query_host(expr, result)
+        return HostScalar(result, expr, self.recorder)
 
     def _apply(self, op: str, *others: Any) -> Any:
         exprs, values = [self.expr], [self.value]
@@ -101,23 +147,30 @@ class HostScalar:
             if type(other) is HostScalar:
                 exprs.append(other.expr)
                 values.append(other.value)
-            elif type(other) in (int, float, bool):
+            elif type(other) in NUMBERS:
                 exprs.append(constant(other))
                 values.append(other)
-            else:
+            elif isinstance(other, ArrayCore):
                 return NotImplemented
-        return HostScalar(OPERATORS[op](*values), HostExpr(op, tuple(exprs)), self.recorder)
+            else:
+                return OPERATORS[op](self.known(), *[plain(o) for o in others])
+        return self._made(op, exprs, values)
 
     def _reflected(self, op: str, other: Any) -> Any:
-        if type(other) not in (int, float, bool):
+        if isinstance(other, ArrayCore):
             return NotImplemented
-        expr = HostExpr(op, (constant(other), self.expr))
-        return HostScalar(OPERATORS[op](other, self.value), expr, self.recorder)
+        if type(other) not in NUMBERS:
+            return OPERATORS[op](other, self.known())
+        return self._made(op, [constant(other), self.expr], [other, self.value])
+
+    def known(self) -> Any:
+        """The number itself: a query, as the trace then depends on it."""
+        return self._ask("value")
 
     def _ask(self, op: str, *others: Any) -> Any:
         asked = self._apply(op, *others)
-        if asked is NotImplemented:
-            return NotImplemented
+        if type(asked) is not HostScalar:
+            return asked
         return self.recorder.query_host(asked.expr, asked.value)
 
     def __add__(self, other: Any) -> Any:
@@ -156,11 +209,54 @@ class HostScalar:
     def __rmod__(self, other: Any) -> Any:
         return self._reflected("mod", other)
 
-    def __pow__(self, other: Any) -> Any:
+    def __pow__(self, other: Any, modulus: Any = None) -> Any:
+        if modulus is not None:
+            return pow(self.known(), _known(other), _known(modulus))
         return self._apply("pow", other)
 
-    def __rpow__(self, other: Any) -> Any:
+    def __rpow__(self, other: Any, modulus: Any = None) -> Any:
+        if modulus is not None:
+            return pow(_known(other), self.known(), _known(modulus))
         return self._reflected("pow", other)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __lshift__(self, other: Any) -> Any:
+        return self._apply("lshift", other)
+
+    def __rlshift__(self, other: Any) -> Any:
+        return self._reflected("lshift", other)
+
+    def __rshift__(self, other: Any) -> Any:
+        return self._apply("rshift", other)
+
+    def __rrshift__(self, other: Any) -> Any:
+        return self._reflected("rshift", other)
+
+    def __and__(self, other: Any) -> Any:
+        return self._apply("and", other)
+
+    def __rand__(self, other: Any) -> Any:
+        return self._reflected("and", other)
+
+    def __or__(self, other: Any) -> Any:
+        return self._apply("or", other)
+
+    def __ror__(self, other: Any) -> Any:
+        return self._reflected("or", other)
+
+    def __xor__(self, other: Any) -> Any:
+        return self._apply("xor", other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return self._reflected("xor", other)
+
+    def __invert__(self) -> Any:
+        return self._apply("invert")
 
     def __neg__(self) -> Any:
         return self._apply("neg")
@@ -203,6 +299,15 @@ class HostScalar:
             raise TypeError("'float' object cannot be interpreted as an integer")
         return int(self._ask("index"))
 
+    def __complex__(self) -> complex:
+        return complex(self.known())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.asarray(self.known(), dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return getattr(ufunc, method)(*[_known(x) for x in inputs], **kwargs)
+
     def __hash__(self) -> int:
         return hash(self._ask("value"))
 
@@ -231,11 +336,14 @@ class HostScalar:
         return format(self.value, spec)
 
     def __getattr__(self, name: str) -> Any:
-        value = self.recorder.query_host(self.expr, self.value)
-        return getattr(value, name)
+        return getattr(self.known(), name)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a traced Python scalar can't be pickled")
+
+
+def _known(value: Any) -> Any:
+    return value.known() if type(value) is HostScalar else value
 
 
 def plain(value: Any) -> Any:

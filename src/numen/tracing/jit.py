@@ -7,9 +7,11 @@ compiled runs eagerly with the engine "kernels", which has the same bits. Next: 
 
 from __future__ import annotations
 
+import copy
 import functools
-import random
+import inspect
 import threading
+import types
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,18 +23,25 @@ from numen.dispatch.core import SCALAR, ArrayCore, Leaf
 from numen.errors import TraceError
 from numen.runtime import native, profile
 from numen.settings import config
+from numen.tracing.call import PROBING, Call, flatten
 from numen.tracing.entry import MISS, make_entry
 from numen.tracing.finish import Finisher
 from numen.tracing.guards import Guards
 from numen.tracing.host import HostScalar, plain
 from numen.tracing.pull import Context
-from numen.tracing.recorder import Recorder, new_scalar_input
+from numen.tracing.leftovers import replace_proxies
+from numen.tracing.method import BoundJit, WeakMethod
+from numen.tracing.recorder import Recorder, errstate_is_strict, new_scalar_input
 from numen.tracing.snapshot import SCALARS, Snapshot, same_scalar
-from numen.tracing.trace import External
+from numen.tracing.trace import End, External
 from numen.tracing.tree import Segment, Tree, answer, outcome_key
+from numen.tracing.watch import global_random_state
 
 MAX_TREES = 32
 """Most state variants kept for one key; the least recently used one goes first."""
+
+MAX_KEYS = 256
+"""Most keys (shapes, strings, objects) of one function; calls with further ones run eagerly."""
 
 _UNSEEN = object()
 
@@ -71,19 +80,30 @@ class Jit:
         self._bound: dict[int, tuple[Any, Jit]] = {}
         self._fast: tuple[Callable[[tuple[Any, ...]], Any], ...] = ()
         self._fast_trees: list[Tree] = []
+        self._unfit = _why_unfit(function)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Jit:
+        return Jit(copy.deepcopy(self._function, memo))
+
+    def __copy__(self) -> Jit:
+        return Jit(self._function)
+
+    def __reduce__(self) -> Any:
+        return Jit, (self._function,)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
-        known = self._bound.get(id(instance))
-        if known is not None and known[0]() is instance:
-            return known[1]
-        bound = Jit(self._function.__get__(instance, owner))
-        try:
-            self._bound[id(instance)] = (weakref.ref(instance), bound)
-        except TypeError:
-            pass  # the instance allows no weak references: recorded anew for each lookup
-        return bound
+        method = types.MethodType(self._function, instance)
+        key = id(instance)
+        known = self._bound.get(key)
+        if known is None or known[0]() is not instance:
+            try:
+                reference = weakref.ref(instance, lambda _: self._bound.pop(key, None))
+            except TypeError:  # the instance allows no weak references: recorded anew for each lookup
+                return Jit(method)
+            known = self._bound[key] = (reference, Jit(WeakMethod(self._function, instance)))
+        return BoundJit(known[1], method)
 
     def __repr__(self) -> str:
         return f"<jit {getattr(self._function, '__qualname__', self._function)}>"
@@ -100,11 +120,11 @@ class Jit:
                     return result
         if modes.ACTIVE and modes.state.recorder is not None:
             return self._function(*args, **kwargs)
-        if config.engine == "numpy" or not native.available() or _errstate_is_strict():
+        if config.engine == "numpy" or not native.available() or errstate_is_strict():
             return self._function(*args, **kwargs)
         leaves: list[Any] = []
-        structure = _flatten((args, kwargs), leaves)
-        key, scalars = self._key(structure, leaves)
+        structure = flatten((args, kwargs), leaves)
+        key, scalars, numbers = self._key(structure, leaves)
         entries = self._entries.get(key)
         if entries is not None:
             for entry in entries:
@@ -116,43 +136,47 @@ class Jit:
                     if result is _UNSEEN:
                         break
                     if not kwargs and entry.tree not in self._fast_trees:
-                        self._specialise(entry, structure, leaves)
+                        self._specialise(entry, structure, leaves, set(numbers))
                     return result
-        return self._trace(key, structure, leaves, scalars)
+        return self._trace(Call(args, kwargs, structure, leaves, key, scalars, numbers))
 
     def _eagerly(self, args: Any, kwargs: Any) -> Any:
         with config(engine="kernels"):
             return self._function(*args, **kwargs)
 
-    def _key(self, structure: Any, leaves: Sequence[Any]) -> tuple[Any, list[Any]]:
-        """The call's key, and the values of its changing Python scalars by position."""
+    def _key(self, structure: Any, leaves: Sequence[Any]) -> tuple[Any, list[Any], list[int]]:
+        """The call's key, its changing Python scalars, and their positions among the leaves."""
         parts: list[Any] = []
         scalars: list[Any] = []
+        numbers: list[int] = []
         for i, x in enumerate(leaves):
             if isinstance(x, ArrayCore):
                 d = x._d
                 node = x._n
                 mark = None if node is None else type(node)
                 parts.append((d.shape, d.dtype, d.strides, mark, d.flags.writeable, x._v is SCALAR))
-                parts.append(_first(leaves, x, i))
+                parts.append((_first(leaves, x, i), type(x)))
                 continue
             kind = type(x)
             if kind in (float, int) and (structure, i) in self._dynamic_arguments:
                 parts.append(kind)
                 scalars.append(x)
+                numbers.append(i)
             elif kind in SCALARS:
                 known = self._seen_arguments.setdefault((structure, i), x)
                 if kind in (float, int) and type(known) is kind and not same_scalar(known, x):
                     self._dynamic_arguments.add((structure, i))
                     parts.append(kind)
                     scalars.append(x)
+                    numbers.append(i)
                 else:
-                    parts.append((kind, repr(x)))
+                    parts.append((kind, repr(x) if kind in (float, complex) else x))
+            elif isinstance(x, np.generic):
+                parts.append((kind, x.dtype, x.tobytes()))
             else:
-                self._keep[id(x)] = x
                 parts.append(id(x))
         grad = not modes.NO_GRAD or modes.state.grad
-        return (structure, tuple(parts), grad), scalars
+        return (structure, tuple(parts), grad), scalars, numbers
 
     # ------------------------------------------------------------------------------------------ replay
     def _replay(
@@ -175,14 +199,16 @@ class Jit:
                 objects[e.reg] = array
                 registers[e.reg] = array._d
             end = segment.end
-            if end is not None and end.writes and _aliased(end.writes, objects):
+            if end is not None and _collide(end, objects):
                 return _UNSEEN  # the recording finds the alias and gives the key up
             program, graph = tree.program(segment)
-            inputs = [
-                registers[x] if kind == "register" else x.evaluate(scalars, registers)
-                for kind, x in graph.inputs
-            ]
             try:
+                inputs = [
+                    registers[x] if kind == "register" else x.evaluate(scalars, registers)
+                    for kind, x in graph.inputs
+                ]
+                for expr in segment.risky:
+                    expr.evaluate(scalars, registers)
                 values = program(*inputs)
             except Exception:
                 return _UNSEEN  # Python runs again and raises what eager raises
@@ -193,116 +219,130 @@ class Jit:
                 profile.count("jit_replays")
                 context = None
                 if end.pulls:
-                    again = functools.partial(self._function, *args, **kwargs)
+                    function: Any = self._function
+                    if isinstance(function, WeakMethod):
+                        function = function.method()
+                    again = functools.partial(function, *args, **kwargs)
                     context = Context(tree, segment, registers, objects, scalars, again)
                 finisher = Finisher(
                     registers, objects, scalars, leaves, guards.containers, context
                 )
                 return finisher.commit(end)
             assert segment.query is not None
-            child = segment.children.get(outcome_key(answer(segment.query, scalars, registers)))
+            try:
+                outcome = answer(segment.query, scalars, registers)
+            except Exception:
+                return _UNSEEN
+            child = segment.children.get(outcome_key(outcome))
             if child is None:
                 return _UNSEEN
             segment = child
 
-    def _specialise(self, entry: Entry, structure: Any, leaves: Sequence[Any]) -> None:
+    def _specialise(
+        self, entry: Entry, structure: Any, leaves: Sequence[Any], dynamic: set[int]
+    ) -> None:
         """Give a straight path its generated entry function; the two newest are kept."""
         self._fast_trees.append(entry.tree)
         if any(part is not None for part in structure[1][0][1]):
             return  # nested arguments
-        dynamic = {i for i in range(len(leaves)) if (structure, i) in self._dynamic_arguments}
         grad = not modes.NO_GRAD or modes.state.grad
         made = make_entry(entry.tree, entry.guards, leaves, dynamic, grad, self._function)
         if made is not None:
             self._fast = (made, *self._fast[:1])
 
     # ------------------------------------------------------------------------------------------ tracing
-    def _trace(self, key: Any, structure: Any, leaves: list[Any], scalars: list[Any]) -> Any:
-        with self._lock:
-            entries = self._entries.setdefault(key, [])
+    def _trace(self, call: Call) -> Any:
+        if not self._lock.acquire(blocking=False):  # another thread records; waiting for it could be for ever
+            return self._eagerly(call.args, call.kwargs)
+        try:
+            if call.key not in self._entries and len(self._entries) >= MAX_KEYS:
+                self._note(f"called with more than {MAX_KEYS} different keys")
+                return self._eagerly(call.args, call.kwargs)
+            for x in call.objects:
+                self._keep[id(x)] = x
+            entries = self._entries.setdefault(call.key, [])
             entry = None
             for known in entries:
                 if known.tree.eager is not None:
-                    args, kwargs = _unflatten(structure, iter(leaves))
-                    return self._eagerly(args, kwargs)
-                bound = known.guards.check(scalars, leaves)
-                if bound is not None:
+                    return self._eagerly(call.args, call.kwargs)
+                if known.guards.check(call.scalars, call.leaves) is not None:
                     entry = known
                     break
                 self._dynamic_slots.update(known.guards.changed_scalars)
             profile.count("jit_traces")
-            return self._record(entries, entry, structure, leaves, scalars)
+            return self._record(entries, entry, call)
+        finally:
+            self._lock.release()
 
-    def _record(
-        self,
-        entries: list[Entry],
-        entry: Entry | None,
-        structure: Any,
-        leaves: list[Any],
-        scalars: list[Any],
-    ) -> Any:
-        objects = [x for x in leaves if not isinstance(x, ArrayCore)]
+    def _record(self, entries: list[Entry], entry: Entry | None, call: Call) -> Any:
         try:
-            snapshot = Snapshot(self._function, objects)
+            if self._unfit is not None:
+                raise TraceError(self._unfit)
+            snapshot = Snapshot(self._function, call.objects)
         except TraceError as error:
             entries.insert(0, self._give_up(str(error), Guards.empty()))
-            args, kwargs = _unflatten(structure, iter(leaves))
-            return self._eagerly(args, kwargs)
+            return self._eagerly(call.args, call.kwargs)
         recorder = Recorder(snapshot)
-        given: list[Any] = []
-        for i, x in enumerate(leaves):
-            if isinstance(x, ArrayCore):
-                given.append(x)
-            elif type(x) in (float, int) and (structure, i) in self._dynamic_arguments:
-                given.append(new_scalar_input(recorder, x, ("argument", i)))
-            else:
-                given.append(x)
-        replaced = self._place_proxies(snapshot, recorder)
-        guards = (
-            entry.guards
-            if entry is not None
-            else Guards(snapshot, recorder.host_inputs, self._logs, replaced)
-        )
-        random_before = _random_state()
-        args, kwargs = _unflatten(structure, iter(given))
-        modes.state.recorder = recorder
-        modes.enter_special()
+        random_before = global_random_state()
         end = None
-        try:
-            self._bind_arguments(recorder, leaves)
-            output = self._function(*args, **kwargs)
-            reason = recorder.dead
-            if reason is None:
-                try:
-                    end = recorder.finish(output, leaves)
-                except TraceError as error:
-                    reason = str(error)
-        finally:
-            modes.leave_special()
-            modes.state.recorder = None
-            self._restore(replaced, snapshot)
-        if reason is None and _random_state() != random_before:
+        with config(engine="kernels"):
+            passed = call.place(recorder, snapshot.names)
+            changing = self._dynamic_slots if entry is None else entry.guards.changing
+            replaced = self._place_proxies(snapshot, recorder, changing)
+            if entry is None:
+                guards = Guards(snapshot, recorder.host_inputs, self._logs, replaced)
+            else:
+                guards = entry.guards
+            modes.state.recorder = recorder
+            try:
+                self._bind_arguments(recorder, call.leaves)
+                output = self._function(*passed.args, **passed.kwargs)
+                reason = recorder.dead
+                if reason is None:
+                    try:
+                        end = recorder.finish(output, call.leaves)
+                    except TraceError as error:
+                        reason = str(error)
+            finally:
+                modes.state.recorder = None
+                self._restore(replaced, snapshot)
+                changed = passed.restore()
+                passed = None
+                replaced.clear()
+        if reason is None and changed:
+            reason = "a container that was passed in was changed"
+        if reason is None and global_random_state() != random_before:
             reason = "global random state was used"
         output = _plain_output(output)
+        replace_proxies(recorder.proxies)
         if entry is None:
             entry = Entry(Tree(), guards)
             entries.insert(0, entry)
             del entries[MAX_TREES:]
         if reason is None and end is not None:
-            for store in end.stores:
-                if store[0] == "append":
-                    self._logs.add(store[1])
-                    guards.forget_list(store[1])
-            guards.use(recorder)
             try:
+                snapshot.check_random()
+                self._take_logs(end, guards, snapshot)
+                guards.use(recorder)
                 entry.tree.merge(recorder, end)
             except TraceError as error:
                 reason = str(error)
         if reason is not None:
             entry.tree.eager = reason
+            self._fast = ()
             self._note(reason)
         recorder.close(output)
         return output
+
+    def _take_logs(self, end: Any, guards: Guards, snapshot: Snapshot) -> None:
+        """Stop guarding the lists that the call appended to, where the code does nothing else with them."""
+        for store in end.stores:
+            if store[0] == "append":
+                _, container, name, _ = store
+                if not snapshot.appended_only(guards.containers[container]):
+                    raise TraceError(f"{name} grew, and the code may read it")
+                self._logs.add(container)
+                guards.forget_list(container)
 
     def _bind_arguments(self, recorder: Recorder, leaves: Sequence[Any]) -> None:
         for i, x in enumerate(leaves):
@@ -310,12 +350,14 @@ class Jit:
                 recorder.argument(x, i)
 
     def _place_proxies(
-        self, snapshot: Snapshot, recorder: Recorder
+        self, snapshot: Snapshot, recorder: Recorder, changing: set[Any]
     ) -> list[tuple[Any, Any, HostScalar]]:
         """Put proxies into the state slots whose scalars change from call to call."""
-        replaced = []
+        replaced: list[tuple[Any, Any, HostScalar]] = []
+        if snapshot.names & PROBING:
+            return replaced
         for slot in snapshot.slots:
-            if slot.place in self._dynamic_slots and type(slot.value) in (int, float):
+            if slot.place in changing and type(slot.value) in (int, float):
                 proxy = new_scalar_input(recorder, slot.value, ("slot", slot.place))
                 replaced.append((slot, slot.value, proxy))
                 slot.set(proxy)
@@ -328,7 +370,7 @@ class Jit:
                 slot.set(before)
             slot.value = before
         for slot in snapshot.slots:
-            if slot.kind in ("entry", "item", "cell"):
+            if slot.kind in ("entry", "item", "cell", "attribute"):
                 now = slot.get()
                 if type(now) is HostScalar:
                     slot.set(plain(now))
@@ -383,26 +425,6 @@ def jit(function: Callable[..., Any]) -> Any:
     return Jit(function)
 
 
-def _flatten(value: Any, leaves: list[Any]) -> Any:
-    """Structure of nested tuples, lists and dicts; leaves are appended."""
-    kind = type(value)
-    if kind is tuple or kind is list:
-        return (kind, tuple([_flatten(v, leaves) for v in value]))
-    if kind is dict:
-        return (dict, tuple([(k, _flatten(v, leaves)) for k, v in value.items()]))
-    leaves.append(value)
-    return None
-
-
-def _unflatten(structure: Any, leaves: Any) -> Any:
-    if structure is None:
-        return next(leaves)
-    kind, parts = structure
-    if kind is dict:
-        return {k: _unflatten(s, leaves) for k, s in parts}
-    return kind([_unflatten(s, leaves) for s in parts])
-
-
 def _first(leaves: Sequence[Any], x: Any, i: int) -> int:
     """The first position of the same object: `f(a, a)` and `f(a, b)` have different keys."""
     for j in range(i):
@@ -435,18 +457,23 @@ def _resolve(
     return tree.objects[(kind, e.key)]
 
 
-def _aliased(writes: Any, objects: dict[int, Any]) -> bool:
-    """Whether an array that is written shares memory with another input of this call."""
-    for reg, _ in writes:
+def _collide(end: End, objects: dict[int, Any]) -> bool:
+    """Whether a written array can't be written or shares memory with another input, or two inputs are one leaf."""
+    for reg, _ in end.writes:
         written = objects[reg]._d
+        if not written.flags.writeable:
+            return True
         for other, array in objects.items():
-            if (
-                other != reg
-                and array._d is not written
-                and (array._d.base is not None or written.base is not None)
-            ):
+            if other == reg:
+                continue
+            if array._d is written:
+                return True
+            if array._d.base is not None or written.base is not None:
                 if np.may_share_memory(written, array._d):
                     return True
+    if end.grads or end.pulls:
+        leaves = [id(array._n) for array in objects.values() if array._n is not None]
+        return len(set(leaves)) != len(leaves)
     return False
 
 
@@ -464,17 +491,8 @@ def _plain_output(value: Any) -> Any:
     return value
 
 
-def _random_state() -> Any:
-    legacy = np.random.get_state(legacy=False)
-    state: Any = legacy["state"]
-    return (
-        random.getstate()[1][-1],
-        state["pos"],
-        random.getstate()[1][:4],
-        state["key"][:4].tobytes(),
-    )
-
-
-def _errstate_is_strict() -> bool:
-    """Whether NumPy's error state asks for exceptions or callbacks, which only eager ops give."""
-    return any(v in ("raise", "call", "log", "print") for v in np.geterr().values())
+def _why_unfit(function: Any) -> str | None:
+    """Why a kind of function can't be compiled at all, or None."""
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        return "a generator function: its body runs after the call"
+    return "a coroutine function: its body runs after the call" if inspect.iscoroutinefunction(function) else None

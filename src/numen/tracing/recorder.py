@@ -20,7 +20,7 @@ from numen.dispatch.backward import backward
 from numen.dispatch.core import NEVER_WRITTEN, SCALAR, ArrayCore, Leaf, Node, View
 from numen.dispatch.primitive import Primitive
 from numen.errors import TraceError, describe
-from numen.tracing.host import HostExpr, HostScalar, plain
+from numen.tracing.host import HostExpr, HostScalar, plain, text_of
 from numen.tracing.snapshot import MISSING, SCALARS, Snapshot, same_scalar
 from numen.tracing.trace import Const, End, External, Host, Instr, Meta, Pull, Query, Reg, Result
 
@@ -74,12 +74,17 @@ class Recorder:
         self.externals: dict[Reg, tuple[External, ArrayCore]] = {}
         self.items: list[Instr | External | tuple[Query, Any]] = []
         self.host_inputs: list[tuple[str, Any]] = []
+        self.proxies: list[Any] = []
+        self.given: set[int] = set()
+        self.fixed: set[Any] = set()
         self.formatted = False
         self.dead: str | None = None
         self._metas: dict[Reg, Meta] = {}
         self._count = 0
         self._by_id: dict[int, Reg] = {}
         self._keep: list[Any] = []
+        self._foreign: set[int] = set()
+        self.nodes: dict[Reg, Any] = {}
         self._roots: dict[int, ArrayCore] = {}
         self._written: dict[int, tuple[ArrayCore, Reg]] = {}
         self._grads: dict[Leaf, Any] = {}
@@ -109,6 +114,7 @@ class Recorder:
         self.externals[reg] = (external, array)
         (self.items if kind == "seed" else self._forward).append(external)
         self._metas[reg] = external.meta
+        self.nodes[reg] = array._n
         self._by_id[id(array)] = reg
         self._keep.append(array)
         self._tag(array, reg)
@@ -134,12 +140,25 @@ class Recorder:
         if known is not None:
             return known
         memory = array._v
-        if type(memory) is View and self._root(array) is not None:
-            return self._derive(array)
         slot = self.snapshot.arrays.get(id(array))
+        if type(memory) is View and self._root(array) is None:
+            self._bind_base(memory.base, array)
+        if type(memory) is View and self._root(array) is not None:
+            if slot is not None:
+                self.fixed.update(self.snapshot.places[id(array)])
+            return self._derive(array)
         if slot is not None:
             return self.bind(array, "slot", slot.place)
+        if array._v is SCALAR and array._n is None:
+            return self._constant(array)
         return self.bind(array, "object", id(array))
+
+    def _bind_base(self, base: ArrayCore, view: ArrayCore) -> None:
+        """Bind a view's base first where that is captured too: then either may be written."""
+        slot = self.snapshot.arrays.get(id(base))
+        if slot is not None and base._n is None and view._n is None:
+            self.bind(base, "slot", slot.place)
+            self.fixed.update(self.snapshot.places.get(id(view), ()))
 
     def _root(self, array: ArrayCore) -> ArrayCore | None:
         """The array whose register stands for this memory: an external one, or the base made in the trace."""
@@ -195,6 +214,8 @@ class Recorder:
     def apply(self, prim: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """Run an op and note it."""
         refs = self._operands(args)
+        if errstate_is_strict():
+            self.refuse("np.errstate that raises or calls inside the traced function")
         raw = [
             plain(a) if type(a) is HostScalar else a._d if isinstance(a, ArrayCore) else a
             for a in args
@@ -236,15 +257,26 @@ class Recorder:
             self._settle(value.expr)
             return Host(value.expr, type(value.value).__name__)
         if type(value) in (bool, int, float, complex):
-            return Const(type(value).__name__, repr(value), value)
+            return Const(type(value).__name__, text_of(value), value)
         if isinstance(value, (np.ndarray, np.generic)):
-            return self.reg(core.wrap(value))
+            return self._constant(core.wrap(value))
         raise TraceError(f"an op got a {type(value).__name__}")
 
     @_noting
-    def constant(self, array: ArrayCore) -> None:
-        """Note an array that the function made from host values (`nm.zeros`): the same on every call."""
+    def constant(self, array: ArrayCore, foreign: bool = False) -> None:
+        """Note an array that the function made from host values (`nm.zeros`): the same on every call.
+
+        foreign: its memory is an ndarray's, so a write into it or a result that shares it can't be replayed.
+        """
+        if foreign:
+            self._foreign.add(id(array))
+            self._keep.append(array)
+        self._constant(array)
+
+    def _constant(self, array: ArrayCore) -> Reg:
         data = array._d
+        if data.dtype.hasobject:
+            raise TraceError("an array of objects is made inside the function")
         if data.nbytes > 1 << 26:
             raise TraceError(
                 f"a constant of {data.nbytes} bytes is made inside the function; make it outside"
@@ -253,6 +285,8 @@ class Recorder:
         reg = self.bind(frozen, "constant", (data.dtype.str, data.shape, data.tobytes()))
         self._metas[reg] = meta_of(array)
         self._tag(array, reg)
+        self._keep.append(array)
+        return reg
 
     @_noting
     def wrote(self, x: ArrayCore, value: Any) -> None:
@@ -260,6 +294,9 @@ class Recorder:
         memory = x._v
         cell = memory.cell
         root = self._root(x)
+        if root is None and type(memory) is View:
+            self._bind_base(memory.base, x)
+            root = self._root(x)
         if root is None:
             tagged = x._t is not None and x._t[0] is self
             if not tagged:
@@ -267,7 +304,11 @@ class Recorder:
                 cell.t = NEVER_WRITTEN
                 self._bind_for_write(x)
                 cell.t = before
-            root = self._root(x) or x
+            root = self._root(x)
+            if root is None:
+                root = x
+        if id(root) in self._foreign:
+            raise TraceError("an ndarray is written through an Array")
         if root._t is None or root._t[0] is not self:
             self._bind_for_write(root)
         if isinstance(value, ArrayCore) and value is not x:
@@ -367,13 +408,17 @@ class Recorder:
         self.items.append((query, outcome))
         return outcome
 
+    def refuse(self, why: str) -> None:
+        """End the recording, not the call."""
+        if self.dead is None:
+            self.dead = why
+
     def leave(self, array: ArrayCore, what: str) -> None:
         """Values leave numen: printing is harmless, the rest can't be compiled."""
         if what in ("repr()", "str()", "format()"):
             self.formatted = True
             return
-        if self.dead is None:
-            self.dead = f"{what} of an array inside the traced function"
+        self.refuse(f"{what} of an array inside the traced function")
 
     # ------------------------------------------------------------------------------------------ the end
     def close(self, output: Any) -> None:
@@ -392,9 +437,10 @@ class Recorder:
         self._record_pulls(output)
         groups: dict[int, int] = {}
         spec = self._describe(output, groups, arguments)
-        if self.formatted and _has_text(output):
-            raise TraceError("the function returns text made from traced values")
         stores = self._stores(groups, arguments)
+        if self.formatted and (_has_text(output) or _stores_text(stores)):
+            raise TraceError("the function returns or stores text made from traced values")
+        self._check_nodes()
         grads = []
         for leaf in self._grad_order:
             if leaf not in self._grads_written or leaf not in self._external_leaf:
@@ -409,6 +455,9 @@ class Recorder:
             self._check_aliases([root for root, _ in self._written.values()])
         if self._pulls and (writes or stores or grads):
             raise TraceError("the result carries a gradient graph and the function changes state")
+        for expr in host_exprs((spec, stores)):
+            if expr.may_raise():
+                self._settle(expr)  # it is evaluated before the last segment changes anything
         return End(spec, writes, tuple(grads), stores, tuple(self._pulls))
 
     def _record_pulls(self, output: Any) -> None:
@@ -436,11 +485,18 @@ class Recorder:
             self._pulls.append(Pull(path, reg, tuple(items), tuple(pairs)))
             self._keep.append(array)
 
+    def _check_nodes(self) -> None:
+        self.snapshot.check_nodes()
+        for e, array in self.externals.values():
+            if e.kind != "constant" and array._n is not self.nodes[e.reg]:
+                raise TraceError("what an input requires for gradients changed")
+
     def _check_aliases(self, written: list[ArrayCore]) -> None:
-        arrays = [a for e, a in self.externals.values() if e.kind != "constant"]
         for w in written:
-            for a in arrays:
-                if a is not w and np.may_share_memory(w._d, a._d):
+            for e, a in self.externals.values():
+                if e.kind == "constant" or e.reg == self._by_id[id(w)]:
+                    continue
+                if a._d is w._d or np.may_share_memory(w._d, a._d):
                     raise TraceError("an array that is written shares memory with another input")
 
     def _describe(self, value: Any, groups: dict[int, int], arguments: Sequence[Any]) -> Any:
@@ -450,10 +506,16 @@ class Recorder:
         if isinstance(value, ArrayCore):
             return self._array(value, groups)
         if kind in SCALARS:
-            return Const(kind.__name__, repr(value), value)
+            return Const(kind.__name__, text_of(value), value)
+        if id(value) in self.given:
+            raise TraceError("a container that was passed in is returned or stored")
+        if self.snapshot.known(value):
+            return ("same", _Identity(value))
         if kind in (list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")):
             return ("sequence", kind, tuple([self._describe(v, groups, arguments) for v in value]))
         if kind is dict:
+            if any([type(k) is HostScalar for k in value]):
+                raise TraceError("a changing number is the key of a returned dict")
             return (
                 "dict",
                 tuple([(k, self._describe(v, groups, arguments)) for k, v in value.items()]),
@@ -463,12 +525,16 @@ class Recorder:
                 return ("argument", i)
         if isinstance(value, (np.dtype, type)):
             return ("same", value)
-        if id(value) in self.snapshot._seen:
-            return ("same", _Identity(value))
         raise TraceError(f"the function returns a {kind.__name__} made inside it")
 
     def _array(self, array: ArrayCore, groups: dict[int, int], fresh: bool = False) -> Any:
         freed, pull = False, -1
+        if id(array) not in self._by_id:
+            slot = self.snapshot.arrays.get(id(array))
+            if slot is not None:
+                self.bind(array, "slot", slot.place)
+            else:
+                self.reg(array)
         node = array._n
         if type(node) is Node:
             if node.args is not None:
@@ -480,20 +546,27 @@ class Recorder:
         elif type(node) is Leaf and id(array) not in self._by_id:
             raise TraceError("the function makes and returns a leaf that requires a gradient")
         known = self._by_id.get(id(array))
-        if known is not None and not fresh and self._is_input(known):
+        if known is not None and self._is_input(known):
             return Result("external", known)
         memory = array._v
+        if id(array) in self._foreign:
+            raise TraceError("an Array over the memory of an ndarray is returned or stored")
         if type(memory) is View:
             root = self._root(array)
+            if root is not None and id(root) in self._foreign:
+                raise TraceError("an Array over the memory of an ndarray is returned or stored")
             if root is None:
                 self.reg(array)
                 return Result("external", self._by_id[id(array)])
             skip = len(root._v.path) if type(root._v) is View else 0
             path = _frozen_path(memory.path[skip:])
             if id(root) in self._by_id and self._is_input(self._by_id[id(root)]):
-                return Result("view", self._by_id[id(root)], path, freed=freed, pull=pull)
-            group = groups.setdefault(id(memory.cell), len(groups))
-            return Result("view", self.reg(root), path, group=group, freed=freed, pull=pull)
+                reg, group = self._by_id[id(root)], -1
+            else:
+                reg, group = self.reg(root), groups.setdefault(id(memory.cell), len(groups))
+            self._keep.append(array)
+            serial = groups.setdefault(id(array), len(groups))
+            return Result("view", reg, path, False, freed, group, pull, memory.detached, serial)
         reg = self.reg(array)
         group = -1
         if memory is not None and memory is not SCALAR:
@@ -525,6 +598,10 @@ class Recorder:
             now = slot.get()
             if slot.kind == "length":
                 continue
+            if slot.kind == "contents":
+                if now != slot.value:
+                    raise TraceError(f"{slot.name} changed")
+                continue
             if slot.kind == "keys":
                 before, after = slot.value, now
                 if before != after:
@@ -532,6 +609,8 @@ class Recorder:
                     if isinstance(slot.container, dict) and after[: len(before)] == before:
                         for key in added:
                             value = slot.container[key]
+                            if type(key) is HostScalar or (self.formatted and type(key) is str):
+                                raise TraceError(f"{slot.name}: a key made from traced values")
                             described = self._store_value(
                                 value, f"{slot.name}: {key!r}", groups, arguments
                             )
@@ -564,13 +643,13 @@ class Recorder:
     def _store_value(
         self, value: Any, name: str, groups: dict[int, int], arguments: Sequence[Any]
     ) -> Any:
-        if isinstance(value, ArrayCore) or type(value) is HostScalar or type(value) in SCALARS:
+        if isinstance(value, ArrayCore) or type(value) in (HostScalar, tuple, list, *SCALARS):
             return self._describe(value, groups, arguments)
         for i, a in enumerate(arguments):
             if a is value:
                 return ("argument", i)
-        if type(value) in (tuple, list):
-            return self._describe(value, groups, arguments)
+        if self.snapshot.known(value):
+            return ("same", _Identity(value))
         raise TraceError(f"{name} was replaced by a {type(value).__name__}")
 
 
@@ -611,6 +690,36 @@ def _has_text(value: Any) -> bool:
     if isinstance(value, dict):
         return any(_has_text(v) for v in value.values())
     return False
+
+
+def _stores_text(stores: Sequence[Any]) -> bool:
+    """Whether text is among stored values."""
+    stack = [described for *_, described in stores]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Const):
+            if part.kind in ("str", "bytes"):
+                return True
+        elif type(part) is tuple:
+            stack.extend(part)
+    return False
+
+
+def host_exprs(parts: Any) -> list[HostExpr]:
+    """The host expressions in described outputs and stores."""
+    found, stack = [], [parts]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, HostExpr):
+            found.append(part)
+        elif type(part) is tuple:
+            stack.extend(part)
+    return found
+
+
+def errstate_is_strict() -> bool:
+    """Whether NumPy's error state asks for exceptions or callbacks, which only eager ops give."""
+    return any(v in ("raise", "call", "log", "print") for v in np.geterr().values())
 
 
 def _frozen(params: dict[str, Any]) -> tuple[tuple[str, Any], ...]:

@@ -83,7 +83,8 @@ class Result:
     """How to make one returned or stored array.
 
     kind: "external" (the object itself: reg), "value" (a fresh array of reg's value), "view" (of the group's array,
-    by path). freed tells that the array carries an already freed graph, pull which recorded backward pass is its own.
+    by path). freed tells that the array carries an already freed graph, pull which recorded backward pass is its own,
+    serial which views are one object.
     """
 
     kind: str
@@ -93,6 +94,8 @@ class Result:
     freed: bool = False
     group: int = -1
     pull: int = -1
+    detached: bool = False
+    serial: int = -1
 
 
 @dataclass(frozen=True)

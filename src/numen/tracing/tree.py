@@ -15,7 +15,7 @@ from numen.dispatch.core import ArrayCore
 from numen.errors import TraceError
 from numen.tracing.build import SegmentGraph, build
 from numen.tracing.host import HostExpr
-from numen.tracing.recorder import CONVERSIONS, Recorder
+from numen.tracing.recorder import CONVERSIONS, Recorder, host_exprs
 from numen.tracing.trace import Const, End, External, Host, Instr, Meta, Query, Reg, Result
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Segment:
         "program",
         "pull_programs",
         "query",
+        "risky",
         "verified",
     )
 
@@ -51,6 +52,7 @@ class Segment:
         self.end: End | None = None
         self.children: dict[Any, Segment] = {}
         self.metas: dict[Reg, Meta] = {}
+        self.risky: list[HostExpr] = []
         self.verified = False
         self.program: tuple[Program, SegmentGraph] | None = None
         self.pull_programs: dict[int, tuple[Program, SegmentGraph]] = {}
@@ -240,6 +242,7 @@ def _split(recorder: Recorder, end: End) -> list[tuple[Segment, Any]]:
             else:
                 current.metas[item.out] = item.meta
     current.end = end
+    current.risky = [e for e in host_exprs((end.output, end.stores)) if e.may_raise()]
     parts.append((current, None))
     return parts
 

@@ -27,6 +27,10 @@ from numen.compiler.codegen.llvm.strips import (
 )
 from numen.compiler.codegen.llvm.sweep import sweep
 from numen.compiler.nest import BLOCK, LANES, Nest
+from numen.compiler.scalar import ITEMSIZE
+
+NARROW_BYTES = 20 << 10
+"""Accumulators that stay in first-level cache whatever the order of the rows."""
 
 PREFETCHED_ROWS = 8
 """How many rows ahead memory is asked for."""
@@ -60,6 +64,12 @@ class Columns:
     second: list[Accumulators]
 
     @property
+    def narrow(self) -> int:
+        """Columns whose lanes fit first-level cache beside what is read."""
+        dtypes = [dtype for fold in self.folds for dtype in fold.block_dtypes]
+        return NARROW_BYTES // (LANES * sum(ITEMSIZE[dtype] for dtype in dtypes))
+
+    @property
     def reduced(self) -> int:
         return self.shape.last
 
@@ -77,9 +87,18 @@ class Columns:
         empty = function.compare("icmp eq", rows, integer(0))
         for accumulators in self.first:
             accumulators.clear(function, lanes, count, empty)
-        with function.loop(low, high) as loop:
-            row = scope.inner({self.reduced: loop.index, self.column: strip})
-            self.row(row, strip, count, function.subtract(loop.index, low))
+        # Lane after lane where all 16 would not stay in first-level cache, else row after row.
+        wide = function.compare("icmp sgt", count, integer(self.narrow))
+        passes = function.select(wide, lanes, integer(1))
+        step = function.select(wide, integer(LANES), integer(1))
+        with function.loop(integer(0), passes) as outer:
+            left = function.subtract(function.add(rows, step), function.add(outer.index, 1))
+            turns = function.binary("udiv", left, step)
+            with function.loop(integer(0), turns) as loop:
+                number = function.add(outer.index, function.multiply(loop.index, step))
+                index = function.add(low, number)
+                row = scope.inner({self.reduced: index, self.column: strip})
+                self.row(row, strip, count, number)
         for accumulators in self.first:
             accumulators.fold_lanes(function, lanes, count)
 

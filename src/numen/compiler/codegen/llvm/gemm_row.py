@@ -11,8 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from numen.compiler.codegen.llvm import scalar
-from numen.compiler.codegen.llvm.gemm_ir import Helper, call, compare, mask, when
-from numen.compiler.codegen.llvm.gemm_layout import ITEM_BYTES, SLOTS, VECTOR_BYTES, function_name
+from numen.compiler.codegen.llvm.gemm_ir import Helper, call, compare, mask, unless, when
+from numen.compiler.codegen.llvm.gemm_layout import (
+    DEPTH,
+    ITEM_BYTES,
+    SLOTS,
+    VECTOR_BYTES,
+    function_name,
+)
 from numen.compiler.codegen.llvm.gemm_pack import GROUP_BYTES
 from numen.compiler.codegen.llvm.ir import Function, Value, constant, integer
 from numen.compiler.codegen.llvm.streams import Stream
@@ -24,16 +30,16 @@ STRIP_BYTES = 8192
 ROWS = 8
 """Rows of B that one pass over the sums adds."""
 
-PANELS = 2
-"""Panels that `dots` works on at a time: enough chains of additions to hide their latency."""
+UNITS = 2
+"""Units that take turns in `dots`: enough chains of additions to hide their latency."""
 
 UNIT_BYTES = 32
-"""Size of a vector of `dots`."""
+"""Size of a vector of `dots`: a unit is as many columns as it has lanes."""
 
 LINE_BYTES = 64
 """What `dots` reads of a column before it turns to the next ones: a cache line."""
 
-AHEAD_BYTES = 512
+AHEAD_BYTES = 64
 """How far ahead `dots` asks for a column's memory."""
 
 DOTS_PARAMS = (
@@ -45,6 +51,7 @@ DOTS_PARAMS = (
     ("blocks", "int64"),
     ("a_step", "int64"),
     ("lane", "int64"),
+    ("units", "int64"),
 )
 
 
@@ -164,134 +171,119 @@ def _take(function: Function, inputs: Sequence[Stream], c: Stream, count: Value)
     return []
 
 
-def dots_name(dtype: str, panels: int) -> str:
-    return f"gemm_{dtype}_dots_{panels}"
+def dots_name(dtype: str) -> str:
+    return f"gemm_{dtype}_dots_units"
 
 
 def emit_dots(dtype: str) -> list[Function]:
-    """Columns of B are contiguous: a panel of them is turned in registers and multiplied at once.
+    """Exported: columns of B are contiguous; they are turned in registers, a unit at a time.
 
-    The last, partial panel starts early enough to end with B; what it computes again is not stored.
+    The last, partial unit starts early enough to end with B; what it computes again is not stored.
     """
     function = Function(function_name(dtype, "dots"))
-    chunk, item, lanes = _Chunk(function), ITEM_BYTES[dtype], lanes_of(dtype)
+    chunk, item = _Chunk(function), ITEM_BYTES[dtype]
+    lanes = UNIT_BYTES // item
     lane = chunk.field("b_panel")
     spill = function.array(dtype, lanes)
 
-    def dots(panels: int, column: Value, target: Value | None = None) -> None:
+    def dots(column: Value, target: Value, units: Value) -> None:
         b = function.offset(chunk.b, function.multiply(column, lane))
-        if target is None:
-            target = function.offset(chunk.c, function.multiply(column, item))
         extents = (chunk.depth, chunk.block, chunk.blocks)
-        name = dots_name(dtype, panels)
-        call(function, name, chunk.a, b, target, *extents, chunk.a_step, lane)
+        call(function, dots_name(dtype), chunk.a, b, target, *extents, chunk.a_step, lane, units)
 
-    count = function.subtract(chunk.last, chunk.first)
-    pairs = function.add(chunk.first, mask(function, count, -PANELS * lanes))
-    singles = function.add(chunk.first, mask(function, count, -lanes))
-    with function.loop(chunk.first, pairs, PANELS * lanes) as loop:
-        dots(PANELS, loop.index)
-    with function.loop(pairs, singles, lanes) as loop:
-        dots(1, loop.index)
-    rest = function.subtract(chunk.last, singles)
-    with when(function, compare(function, "sgt", rest, 0)):
+    whole = mask(function, function.subtract(chunk.last, chunk.first), -lanes)
+    past = function.add(chunk.first, whole)
+    with function.loop(chunk.first, past, UNITS * lanes) as loop:
+        left = function.binary("udiv", function.subtract(past, loop.index), integer(lanes))
+        units = function.minimum(left, integer(UNITS))
+        dots(loop.index, function.offset(chunk.c, loop.index, dtype), units)
+    with when(function, compare(function, "sgt", chunk.last, past)):
         column = function.add(chunk.last, -lanes)
-        dots(1, column, spill)
-        skipped = function.subtract(singles, column)
-        with function.loop(skipped, integer(lanes)) as loop:
+        dots(column, spill, integer(1))
+        with function.loop(function.subtract(past, column), integer(lanes)) as loop:
             number = function.load(function.offset(spill, loop.index, dtype), dtype)
             place = function.add(column, loop.index)
             function.store(number, function.offset(chunk.c, place, dtype))
-    return [*(_emit_panels(dtype, panels) for panels in sorted({1, PANELS})), function]
+    return [_emit_units(dtype), function]
 
 
-def _emit_panels(dtype: str, panels: int) -> Helper:
-    """target[j] = sum over k of a[k] * B[k, j] for the columns of some panels."""
-    function = Helper(dots_name(dtype, panels), DOTS_PARAMS)
-    dots = _Dots(function, dtype, panels)
-    with function.loop(integer(0), function["blocks"], 1, dots.start()) as outer:
+def _emit_units(dtype: str) -> Helper:
+    """target[j] = sum over k of a[k] * B[k, j] for the columns of some units."""
+    function = Helper(dots_name(dtype), DOTS_PARAMS)
+    item = ITEM_BYTES[dtype]
+    lanes = UNIT_BYTES // item
+    units, target, a_step = function["units"], function["target"], function["a_step"]
+    dots = _Dots(
+        function, dtype, function.array(dtype, DEPTH), function.array(dtype, UNITS * lanes)
+    )
+    with function.loop(integer(0), function["blocks"]) as outer:
         k = function.multiply(outer.index, function["block"])
         depth = function.minimum(function.subtract(function["depth"], k), function["block"])
-        pointers, totals = dots.split(outer.state)
-        state, low = [*pointers, *dots.zeros()], integer(0)
-        for steps in (dots.line, dots.group, 1):
+        a = function.offset(function["a"], function.multiply(k, a_step))
+        b = function.offset(function["b"], function.multiply(k, item))
+        with function.loop(integer(0), depth) as loop:
+            place = function.offset(a, function.multiply(loop.index, a_step))
+            factor = function.offset(dots.factors, loop.index, dtype)
+            function.store(function.load(place, dtype), factor)
+        with function.loop(integer(0), units) as loop:
+            function.store(constant(0.0, dtype, lanes), dots.sum_of(loop.index))
+        low = integer(0)
+        for steps in (LINE_BYTES // item, dots.group, 1):
             high = mask(function, depth, -steps)
-            with function.loop(low, high, steps, state) as loop:
-                loop.next = dots.advance(loop.state, steps)
-            state, low = loop.results, high
-        pointers, sums = dots.split(state)
-        first = compare(function, "eq", outer.index, 0)
-        merged = [
-            function.select(first, new, function.binary("fadd", total, new))
-            for total, new in zip(totals, sums, strict=True)
-        ]
-        outer.next = [*pointers, *merged]
-    for number, total in enumerate(dots.split(outer.results)[1]):
-        place = integer(number * UNIT_BYTES)
-        function.store(total, function.offset(function["target"], place))
+            with function.loop(low, high, steps) as along, function.loop(integer(0), units) as unit:
+                dots.add(b, along.index, unit.index, steps)
+            low = high
+        again = compare(function, "ne", outer.index, 0)
+        with function.loop(integer(0), units) as loop:
+            total = function.load(dots.sum_of(loop.index), dtype, lanes)
+            place = function.offset(target, function.multiply(loop.index, UNIT_BYTES))
+            with when(function, again):
+                old = function.load(place, dtype, lanes)
+                function.store(function.binary("fadd", old, total), place)
+            with unless(function, again):
+                function.store(total, place)
     return function
 
 
 class _Dots:
-    """The loop body: columns go in units of as many as fill `UNIT_BYTES`, each with its sums.
+    """The loop body: a unit of columns takes some steps of k.
 
-    The state of a loop: the address in A, an address for every group of columns, the sums.
+    Units take turns at every cache line of their columns: a chain of additions waits for itself, so
+    several must be under way. `factors` and `sums` are arrays of A's block and of a strip's sums.
     """
 
-    def __init__(self, function: Helper, dtype: str, panels: int) -> None:
-        self.function, self.dtype = function, dtype
-        self.item = ITEM_BYTES[dtype]
-        self.line = LINE_BYTES // self.item
+    def __init__(self, function: Helper, dtype: str, factors: Value, sums: Value) -> None:
+        self.function, self.dtype, self.item = function, dtype, ITEM_BYTES[dtype]
+        self.factors, self.sums = factors, sums
         self.group = GROUP_BYTES // self.item
         self.lanes = UNIT_BYTES // self.item
-        self.units = panels * VECTOR_BYTES // UNIT_BYTES
-        self.each = self.lanes // self.group
         lane = function["lane"]
         self.columns = [function.multiply(lane, column) for column in range(self.group)]
 
-    def start(self) -> list[Value]:
-        function, lane = self.function, self.function["lane"]
-        bases = [
-            function.opaque(function.offset(function["b"], function.multiply(lane, column)))
-            for column in range(0, self.units * self.lanes, self.group)
+    def sum_of(self, unit: Value) -> Value:
+        return self.function.offset(self.sums, self.function.multiply(unit, UNIT_BYTES))
+
+    def add(self, b: Value, k: Value, unit: Value, steps: int) -> None:
+        function, dtype, lane = self.function, self.dtype, self.function["lane"]
+        first = function.multiply(function.multiply(unit, self.lanes), lane)
+        b = function.opaque(function.offset(function.offset(b, k, dtype), first))
+        starts = [
+            function.opaque(function.offset(b, function.multiply(lane, column)))
+            for column in range(0, self.lanes, self.group)
         ]
-        return [function["a"], *bases, *self.zeros()]
-
-    def zeros(self) -> list[Value]:
-        return [constant(0.0, self.dtype, self.lanes)] * self.units
-
-    def split(self, state: Sequence[Value]) -> tuple[list[Value], list[Value]]:
-        """The addresses and the sums."""
-        place = 1 + self.units * self.each
-        return list(state[:place]), list(state[place:])
-
-    def advance(self, state: Sequence[Value], steps: int) -> list[Value]:
-        """One unit after the other takes some steps of k: a cache line of each of its columns.
-
-        Columns often lie a power of two apart, and the first-level cache holds few such lines.
-        """
-        function = self.function
-        (a, *bases), sums = self.split(state)
-        factors = []
-        for _ in range(steps):
-            factors.append(function.splat(function.load(a, self.dtype), self.lanes))
-            a = function.offset(a, function["a_step"])
-        for unit in range(self.units):
-            starts = bases[unit * self.each : (unit + 1) * self.each]
-            if steps == self.line:
-                self._prefetch(starts)
-            for factor, elements in zip(factors, self._elements(starts, steps), strict=True):
-                operands = [factor, elements, sums[unit]]
-                sums[unit] = scalar.write(function, "fma", self.dtype, operands)
-        moved = [function.offset(base, integer(steps * self.item)) for base in bases]
-        return [a, *moved, *sums]
-
-    def _prefetch(self, starts: Sequence[Value]) -> None:
-        function = self.function
-        for start in starts:
-            ahead = function.offset(start, integer(AHEAD_BYTES))
-            for column in self.columns:
-                function.prefetch(function.offset(ahead, column))
+        a = function.offset(self.factors, k, dtype)
+        place = self.sum_of(unit)
+        total = function.load(place, dtype, self.lanes)
+        for step, elements in enumerate(self._elements(starts, steps)):
+            factor = function.load(function.offset(a, integer(step * self.item)), dtype)
+            operands = [function.splat(factor, self.lanes), elements, total]
+            total = scalar.write(function, "fma", dtype, operands)
+        function.store(total, place)
+        if steps * self.item == LINE_BYTES:
+            for start in starts:
+                ahead = function.offset(start, integer(AHEAD_BYTES))
+                for column in self.columns:
+                    function.prefetch(function.offset(ahead, column))
 
     def _elements(self, starts: Sequence[Value], steps: int) -> list[Value]:
         """For each step of k the unit's elements of B."""
