@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from tests.fuzzing.generate import Program, State
 
 import numen as nm
 from numen.compiler.program import compile_graph
-from numen.dispatch.core import ArrayCore
+from numen.dispatch.core import SCALAR, ArrayCore
 from numen.dispatch.primitive import Primitive
 from numen.tracing import tree as tree_module
 from numen.tracing.explain import same_bits
-from tests.fuzzing.generate import Program, State
 
 POINTWISE = {"exp", "log", "tanh", "power"}
 REDUCED = {"sum", "mean", "matmul"}
@@ -40,21 +40,45 @@ def bits_equal(a: Any, b: Any) -> bool:
     return bool(a == b or (a != a and b != b))
 
 
-def results(f: Any, program: Program, calls: int) -> list[list[Any]]:
+NUMBERS = ((0.5, 1), (0.5, 1), (0.75, 2), (1.25, 3), (2.0, 4), (-1.5, 5))
+"""k and n of the calls: at first the same, then others each time."""
+
+
+def flags(arrays: list[Any]) -> list[Any]:
+    """What can be seen of arrays besides their values; which of them share memory."""
+    seen: list[Any] = [(x.requires_grad, x._v is SCALAR, x._d.flags.writeable) for x in arrays]
+    for j, y in enumerate(arrays):
+        seen += [
+            (i, j, x is y) for i, x in enumerate(arrays[:j]) if np.may_share_memory(x._d, y._d)
+        ]
+    return seen
+
+
+def results(f: Any, program: Program) -> list[list[Any]]:
     """What each of several calls in a row returns, with the state it leaves."""
     arguments, w, state = program.arguments()
-    saved = [x._d.copy() for x in arguments], w._d.copy(), state.h
+    saved = (
+        [x._d.copy() for x in arguments],
+        w._d.copy(),
+        state.h,
+        [x._d.copy() for x in state.items],
+    )
     out = []
-    for _ in range(calls):
+    for k, n in NUMBERS if program.numbers else NUMBERS[:1] * 4:
         for x, data in zip(arguments, saved[0], strict=True):
             x._d[...] = data
         w._d[...] = saved[1]
         state.h = saved[2]
+        state.items[:] = [nm.array(data) for data in saved[3]]
         try:
-            returned = f(arguments, w, state)
+            returned = f(arguments, w, state, k, n)
         except Exception as error:  # the same class must come from every way
             out.append([type(error).__name__])
             continue
+        held = [
+            x for x in [*returned, *arguments, w, state.h, *state.items] if isinstance(x, ArrayCore)
+        ]
+        seen = flags(held)
         returned = [nm.array(r) if isinstance(r, ArrayCore) else r for r in returned]
         out.append(
             [
@@ -62,7 +86,10 @@ def results(f: Any, program: Program, calls: int) -> list[list[Any]]:
                 *[nm.array(x) for x in arguments],
                 nm.array(w.detach()),
                 nm.array(state.h),
+                *[nm.array(x) for x in state.items],
                 state.n,
+                *state.losses,
+                seen,
             ]
         )
     return out
@@ -73,6 +100,8 @@ def same_numpy(name: str, got: Any, want: Any, raw: list[Any]) -> bool:
     got, want = np.asarray(got), np.asarray(want)
     if got.dtype != want.dtype or got.shape != want.shape:
         return False
+    if got.dtype.kind == "c":
+        return bool(np.array_equal(got, want, equal_nan=True))
     if got.dtype.kind != "f":
         return bool(np.array_equal(got, want))
     nan = np.isnan(want)
@@ -184,10 +213,10 @@ def check(program: Program) -> tuple[str, bool]:
     found: list[str] = []
     with np.errstate(all="ignore"):
         with nm.config(engine="kernels"), each_op_against_numpy(found):
-            eager = results(f, program, 4)
+            eager = results(f, program)
         jitted = nm.jit(f)
         with native_against_python(found):
-            compiled = results(jitted, program, 4)
+            compiled = results(jitted, program)
     for call, (got, want) in enumerate(zip(compiled, eager, strict=True)):
         if len(got) != len(want):
             found.append(f"call {call}: jit {got!r} / eager {want!r}")

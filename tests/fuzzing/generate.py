@@ -1,12 +1,13 @@
 """Random programs as Python source, over the ops that exist.
 
-A program is the text of a function `f(nm, a, w, s)`: `a` a list of input arrays, `w` a leaf parameter, `s` a state
-object. Statements are tried on real arrays as they are added, so a program runs without errors.
+A program is the text of a function `f(a, w, s, k, n)`: `a` a list of input arrays, `w` a leaf parameter, `s` a state
+object, `k` and `n` numbers that change from call to call. Statements are tried on real arrays as they are added, so a program runs without errors.
 """
 
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 import numen as nm
 
 EXTENTS = (0, 1, 2, 3, 4, 5, 7, 16, 17, 33)
+RARE = ("int8", "int16", "uint32", "uint64", "float16", "complex64")
 DTYPES = ("float32", "float32", "float64", "float64", "int32", "int64", "bool", "uint8")
 
 
@@ -31,24 +33,35 @@ class Program:
     inputs: list[np.ndarray[Any, Any]]
     weight: np.ndarray[Any, Any]
 
+    @property
+    def numbers(self) -> bool:
+        """Whether the text uses k or n."""
+        return re.search(r"\b[kn]\b", self.source.partition("\n")[2]) is not None
+
     def arguments(self) -> tuple[list[Any], Any, State]:
         """Fresh arguments, equal each time."""
         w = nm.array(self.weight.copy(), requires_grad=True)
         state = State()
         state.h = nm.array(np.zeros(3))
         state.n = 0
+        state.items = [nm.array(np.zeros(2)), nm.array(np.ones(3, np.float32))]
+        state.losses = []
         return [nm.array(x.copy()) for x in self.inputs], w, state
 
     def function(self) -> Any:
-        """The function `f(a, w, s)`."""
+        """The function `f(a, w, s, k, n)`."""
         scope: dict[str, Any] = {"nm": nm}
         exec(compile(self.source, f"<program {self.seed}>", "exec"), scope)
         return scope["f"]
 
 
+def _dtype(pick: random.Random) -> str:
+    return pick.choice(RARE if pick.random() < 0.1 else DTYPES)
+
+
 def random_array(rng: np.random.Generator, pick: random.Random) -> np.ndarray[Any, Any]:
     """An input array: some dtype, rank 0 to 3, some layout."""
-    dtype = np.dtype(pick.choice(DTYPES))
+    dtype = np.dtype(_dtype(pick))
     rank = pick.choice((0, 1, 1, 2, 2, 2, 3))
     shape = tuple(pick.choice(EXTENTS) for _ in range(rank))
     if dtype.kind == "f":
@@ -87,6 +100,8 @@ def _statement(pick: random.Random, names: dict[str, Any], fresh: str) -> str:
     y = pick.choice(list(names))
     c = pick.choice(("2", "0.5", "-1", "3", "1.25", "True", "0"))
     rank = names[x].ndim
+    if pick.random() < 0.3:
+        return _rarer(pick, names, fresh, x, y, c)
     kind = pick.randrange(22)
     if kind < 4:
         return f"{fresh} = {x} {pick.choice('+-*/')} {y}"
@@ -120,10 +135,52 @@ def _statement(pick: random.Random, names: dict[str, Any], fresh: str) -> str:
     if kind == 18:
         return f"{x} {pick.choice('+-*')}= {pick.choice((y, c))}"
     if kind == 19:
-        return f"{fresh} = {x}.astype('{pick.choice(DTYPES)}')"
+        return f"{fresh} = {x}.astype('{_dtype(pick)}')"
     if kind == 20:
         return f"{fresh} = nm.concatenate([{x}, {y}], axis={pick.choice(('0', '-1', 'None'))})"
     return f"{fresh} = nm.take({x}, nm.array([0, -1, 0]), axis={pick.choice(('0', '-1', 'None'))})"
+
+
+def _rarer(pick: random.Random, names: dict[str, Any], fresh: str, x: str, y: str, c: str) -> str:
+    """out=, where=, views of views, state, numbers, index arrays, gradients of what there is so far."""
+    rank = names[x].ndim
+    z = pick.choice(list(names))
+    op = pick.choice(("add", "multiply", "subtract", "maximum"))
+    one = pick.choice(("exp", "negative", "absolute", "tanh"))
+    there = "nm.array([0, -1, 0])"
+    number = pick.choice(
+        ("k", "n", "k * 2 + n", "n // 2", "1 / n", "-k", "n % 3", "0.9 ** n", "k - 1")
+    )
+    return pick.choice(
+        (
+            f"nm.{op}({x}, {pick.choice((y, c))}, out={z})",
+            f"nm.{one}({x}, out={z})",
+            f"{fresh} = nm.{op}({x}, {y}, where={z} > 0)",
+            f"nm.{op}({x}, {pick.choice((y, c))}, out={z}, where={x} < {pick.choice((y, c))})",
+            f"{x}.sum(axis={_axis(pick, rank)}, out={z})",
+            f"{fresh} = {x}[{_index(pick, rank)}].T[{_slice(pick)}]",
+            f"{fresh} = {x}.reshape(-1)[{_slice(pick)}][None]",
+            f"{fresh} = {x}.detach()[{_index(pick, rank)}]",
+            f"{fresh} = {x}.T.reshape(-1, 1) + {x}.reshape(-1)[:1]",
+            f"s.items[{pick.choice('01')}] = {x}.detach()",
+            f"s.items[0], s.items[1] = s.items[1], {x}.detach() * 1",
+            f"{fresh} = s.items[{pick.choice('01')}] {pick.choice('+-*')} {pick.choice((x, c))}",
+            f"s.losses.append({x}.sum().item())",
+            f"{fresh} = (lambda t, u: t * u + {pick.choice((y, c))})({x}, {pick.choice((y, c))})",
+            f"{fresh} = {x} {pick.choice('+-*')} ({number})",
+            f"{fresh} = ({number}) {pick.choice('+-*')} {x}",
+            f"{x}[{_index(pick, rank)}] {pick.choice(('=', '+=', '*='))} {number}",
+            f"{fresh} = {x} if {number} > {pick.choice(('0.6', '1', '2'))} else {x} * 2",
+            f"{fresh} = {x}[n % 2:]",
+            f"{fresh} = {x} * ({y}.sum().item() * 0.5)",
+            f"{fresh} = {x} * 2 if nm.sum({y}) > {c} else {x} - 1",
+            f"{fresh} = nm.scatter_add({x}, {there}, {pick.choice((c, 'k'))})",
+            f"{x}[{there}] {pick.choice(('=', '+='))} {pick.choice((y, c, 'n'))}",
+            f"{fresh} = {x}[{there}, {_slice(pick)}]",
+            f"w.grad = None; nm.sum(nm.tanh({x} * p)).backward(retain_graph=True); {fresh} = w.grad * 1",
+            f"with nm.no_grad(): {x}[{_index(pick, rank)}] = {pick.choice((y, c))}",
+        )
+    )
 
 
 def generate(seed: int, length: int = 14) -> Program:
@@ -140,7 +197,7 @@ def generate(seed: int, length: int = 14) -> Program:
     names: dict[str, Any] = {f"a{i}": x for i, x in enumerate(arguments)}
     names["p"] = w * 1.0
     names["h"] = state.h
-    scope: dict[str, Any] = {"nm": nm, "w": w, "s": state, "a": arguments}
+    scope: dict[str, Any] = {"nm": nm, "w": w, "s": state, "a": arguments, "k": 0.5, "n": 1}
     scope.update(names)
     attempts = 0
     with np.errstate(all="ignore"):
@@ -193,7 +250,7 @@ def generate(seed: int, length: int = 14) -> Program:
         outputs = ["(t.detach() * 1)"]
     outputs += [f"{k}.detach()" for k in names if k != "h"]
     text = [
-        "def f(a, w, s):",
+        "def f(a, w, s, k, n):",
         *[f"    {line}" for line in header],
         "    p = w * 1.0",
         "    h = s.h",

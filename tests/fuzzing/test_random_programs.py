@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from tests.fuzzing.check import check
 from tests.fuzzing.generate import generate
 

@@ -1,4 +1,4 @@
-"""The texts of `test_values.py` with compiled kernels: NumPy's dtypes, scalars, writes and errors."""
+"""The texts of `test_values.py` with compiled kernels: the results stay NumPy's."""
 
 import pytest
 import test_values as texts

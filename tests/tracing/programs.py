@@ -50,7 +50,12 @@ class Seen:
             for j, b in enumerate(self.arrays)
             for i, a in enumerate(self.arrays[:j])
         ]
-        self.same = [(i, j) for j, b in enumerate(self.objects) for i, a in enumerate(self.objects[:j]) if a is b]
+        self.same = [
+            (i, j)
+            for j, b in enumerate(self.objects)
+            for i, a in enumerate(self.objects[:j])
+            if a is b
+        ]
 
     def describe(self, value):
         assert type(value) is not HostScalar, "a proxy was left behind"
@@ -73,11 +78,17 @@ class Seen:
             return (type(value).__name__, [self.describe(v) for v in value])
         if isinstance(value, dict):
             self.objects.append(value)
-            return (type(value).__name__, [(self.describe(k), self.describe(v)) for k, v in value.items()])
+            return (
+                type(value).__name__,
+                [(self.describe(k), self.describe(v)) for k, v in value.items()],
+            )
         if isinstance(value, (set, frozenset)):
             return (type(value).__name__, sorted([repr(self.describe(v)) for v in value]))
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return (type(value).__name__, [self.describe(getattr(value, f.name)) for f in dataclasses.fields(value)])
+            return (
+                type(value).__name__,
+                [self.describe(getattr(value, f.name)) for f in dataclasses.fields(value)],
+            )
         if isinstance(value, types.SimpleNamespace) or type(value).__name__ == "Box":
             return (type(value).__name__, self.describe(vars(value)))
         if isinstance(value, (float, complex)):
@@ -89,9 +100,18 @@ class Seen:
 
 def same(a, b):
     if isinstance(a, np.ndarray):
-        return isinstance(b, np.ndarray) and a.dtype == b.dtype and a.shape == b.shape and same_bits(a, b)
+        return (
+            isinstance(b, np.ndarray)
+            and a.dtype == b.dtype
+            and a.shape == b.shape
+            and same_bits(a, b)
+        )
     if isinstance(a, (list, tuple)):
-        return type(a) is type(b) and len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+        return (
+            type(a) is type(b)
+            and len(a) == len(b)
+            and all(same(x, y) for x, y in zip(a, b, strict=True))
+        )
     return a == b
 
 
@@ -126,7 +146,9 @@ def run(f, compiled, reason):
     assert len(got) == len(want)
     for number, (x, y) in enumerate(zip(got, want, strict=True)):
         assert same(x.data, y.data), f"call {number}: jit {x.data} / eager {y.data}"
-        assert x.alias == y.alias, f"call {number}: arrays (i, j, same, shared): jit {x.alias} / eager {y.alias}"
+        assert x.alias == y.alias, (
+            f"call {number}: arrays (i, j, same, shared): jit {x.alias} / eager {y.alias}"
+        )
         assert x.same == y.same, f"call {number}: same containers: jit {x.same} / eager {y.same}"
     reasons = [r for j in jits for r in nm.explain(j).reasons]
     if compiled is not None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from tests.tracing.programs import Box, array, call, program
 
 import numen as nm
-from tests.tracing.programs import Box, array, call, program
 
 
 def matrix():
@@ -70,7 +70,9 @@ def arguments_overlap_by_detach_and_views(jit):
     g = jit(f)
     for i in range(12):
         x = array(1.0, 2.0)
-        y = (lambda: array(5.0, 6.0), lambda: x.detach(), lambda: x[:], lambda: x[::-1])[(i // 2) % 4 if i > 4 else 0]()
+        y = (lambda: array(5.0, 6.0), lambda: x.detach(), lambda: x[:], lambda: x[::-1])[
+            (i // 2) % 4 if i > 4 else 0
+        ]()
         yield call(g, x, y), x, y
 
 
@@ -188,7 +190,17 @@ def scalars_and_zero_d(jit):
         t = nm.asarray(3.0)
         t += x[1]
         e = x[1]
-        return s, before, z, t, e, x.max(), x[0] * 2, (x[0] + x[1]).reshape(1), nm.where(x[0] > 1, x[0], 0.0)
+        return (
+            s,
+            before,
+            z,
+            t,
+            e,
+            x.max(),
+            x[0] * 2,
+            (x[0] + x[1]).reshape(1),
+            nm.where(x[0] > 1, x[0], 0.0),
+        )
 
     g = jit(f)
     for i in range(5):
@@ -337,14 +349,43 @@ def index_errors(jit):
 @program()
 def dtypes(jit):
     def f(x, y):
-        return x + y, x * 2, x * y, x.sum(), -x if x.dtype != np.bool_ else x, x < y, x.astype("float32"), x.max()
+        return (
+            x + y,
+            x * 2,
+            x * y,
+            x.sum(),
+            -x if x.dtype != np.bool_ else x,
+            x < y,
+            x.astype("float32"),
+            x.max(),
+        )
 
     g = jit(f)
-    names = ("bool", "int8", "uint8", "int16", "int32", "int64", "uint64", "float16", "float32", "float64", "complex64")
+    names = (
+        "bool",
+        "int8",
+        "uint8",
+        "int16",
+        "int32",
+        "int64",
+        "uint64",
+        "float16",
+        "float32",
+        "float64",
+        "complex64",
+    )
     for _ in range(3):
         for name in names:
-            yield call(g, nm.array(np.array([1, 0, 3]).astype(name)), nm.array(np.array([1, 2, 3]).astype("float32")))
-            yield call(g, nm.array(np.array([1, 0, 3]).astype(name)), nm.array(np.array([1, 2, 3]).astype(name)))
+            yield call(
+                g,
+                nm.array(np.array([1, 0, 3]).astype(name)),
+                nm.array(np.array([1, 2, 3]).astype("float32")),
+            )
+            yield call(
+                g,
+                nm.array(np.array([1, 0, 3]).astype(name)),
+                nm.array(np.array([1, 2, 3]).astype(name)),
+            )
 
 
 @program()
@@ -356,18 +397,42 @@ def inplace_casts(jit):
 
     g = jit(f)
     for _ in range(3):
-        for a, b in (("int32", "int64"), ("float32", "float64"), ("int32", "float64"), ("uint8", "int8"), ("float64", "int8")):
-            x, y = nm.array(np.array([1, 2, 3]).astype(a)), nm.array(np.array([1, 2, 200]).astype(np.int64).astype(b))
+        for a, b in (
+            ("int32", "int64"),
+            ("float32", "float64"),
+            ("int32", "float64"),
+            ("uint8", "int8"),
+            ("float64", "int8"),
+        ):
+            x, y = (
+                nm.array(np.array([1, 2, 3]).astype(a)),
+                nm.array(np.array([1, 2, 200]).astype(np.int64).astype(b)),
+            )
             yield call(g, x, y), x
 
 
 @program()
 def shapes_and_orders(jit):
     def f(x):
-        return x.T, x.reshape(-1), x.copy(), x * 1, x.T.copy(), x.T * 1 + 0, x.sum(axis=0), x[::-1] * 2
+        return (
+            x.T,
+            x.reshape(-1),
+            x.copy(),
+            x * 1,
+            x.T.copy(),
+            x.T * 1 + 0,
+            x.sum(axis=0),
+            x[::-1] * 2,
+        )
 
     g = jit(f)
-    for make in (matrix, lambda: matrix().T, lambda: matrix()[:, ::2], lambda: matrix()[::-1], lambda: matrix()[0:0]):
+    for make in (
+        matrix,
+        lambda: matrix().T,
+        lambda: matrix()[:, ::2],
+        lambda: matrix()[::-1],
+        lambda: matrix()[0:0],
+    ):
         for _ in range(4):
             out = call(g, make())
             yield out, [a.strides for a in out], [a.flags.c_contiguous for a in out]
@@ -420,7 +485,15 @@ def large_and_shared_results(jit):
 @program()
 def copies_and_casts_share_nothing(jit):
     def f(x):
-        return x.copy(), x.astype("float64"), x.astype("float64", copy=False), nm.array(x), nm.asarray(x), x * 1, +x
+        return (
+            x.copy(),
+            x.astype("float64"),
+            x.astype("float64", copy=False),
+            nm.array(x),
+            nm.asarray(x),
+            x * 1,
+            +x,
+        )
 
     g = jit(f)
     for _ in range(4):
@@ -468,3 +541,148 @@ def replaced_array_of_another_kind(jit):
         for _ in range(3):
             box.h = make()
             yield call(g, array(1.0, 2.0))
+
+
+@program(compiled=True)
+def returned_constants_are_written_by_the_caller(jit):
+    f = jit(lambda x: (nm.zeros(2), nm.ones(2), nm.array([1.0, 2.0]), nm.ones(2) * 1))
+    for _ in range(6):
+        out = call(f, array(1.0))
+        yield out
+        for a in out:
+            a += 5
+
+
+@program()
+def memory_becomes_read_only(jit):
+    w = array(1.0, 2.0)
+
+    def f(x):
+        w[...] = w + x
+        return w.sum()
+
+    g = jit(f)
+    for i in range(9):
+        w._d.flags.writeable = i // 3 != 1
+        yield call(g, array(1.0, 1.0)), w
+
+
+@program(compiled=True)
+def written_arguments_of_every_layout(jit):
+    def f(x, y):
+        x += y
+        x[1:] -= x[:-1]
+        return x.sum(), y
+
+    g = jit(f)
+    for make in (
+        matrix,
+        lambda: matrix().T,
+        lambda: matrix()[::-1, ::2],
+        lambda: matrix()[:, 1:3],
+        lambda: matrix()[0:1],
+    ):
+        for _ in range(4):
+            x = make()
+            yield call(g, x, nm.ones(x.shape)), x, x.base
+
+
+@program()
+def overlapping_and_broadcast_arguments(jit):
+    def f(x, y):
+        y[...] = x * 2
+        return y, x
+
+    g = jit(f)
+    for i in range(12):
+        base = array(1.0, 2.0, 3.0, 4.0)
+        x, y = (
+            (base[:3], base[1:]),
+            (base[1:], base[:3]),
+            (nm.broadcast_to(base[0:1], (3,)), array(0.0, 0.0, 0.0)),
+        )[i % 3]
+        yield call(g, x, y), base
+
+
+@program(compiled=True)
+def empty_arrays_are_written(jit):
+    def f(x, y):
+        x[1:] += 1
+        x[...] = x * 2
+        y[:0] = x[:0]
+        return x, y
+
+    g = jit(f)
+    for n in (0, 0, 0, 1, 1, 1, 2, 2, 2):
+        yield call(g, nm.zeros(n), nm.ones((n, 2))[:, 0])
+
+
+@program(compiled=True)
+def argument_views_captured_memory(jit):
+    base = array(1.0, 2.0, 3.0)
+
+    def f(x):
+        return base * 2 + x.sum()
+
+    def h(x):
+        base[...] = base + 1
+        return x * 2
+
+    g, k = jit(f), jit(h)
+    for _ in range(4):
+        yield call(g, array(1.0)), call(g, base), call(g, base[1:])
+    for _ in range(4):
+        yield call(k, array(1.0, 1.0)), base
+
+
+@program()
+def argument_views_written_captured_memory(jit):
+    base = array(1.0, 2.0, 3.0)
+
+    def h(x):
+        base[...] = base + 1
+        return x * 2
+
+    k = jit(h)
+    for x in (
+        array(1.0, 1.0),
+        array(1.0, 1.0),
+        array(1.0, 1.0),
+        base[1:],
+        base[:2],
+        array(2.0, 1.0),
+        base.detach()[1:],
+    ):
+        yield call(k, x), base
+    m = jit(h)
+    for x in (array(1.0, 1.0, 1.0),) * 3 + (base, base.detach(), base[:], base[::-1]):
+        yield call(m, x), base
+
+
+@program(compiled=True)
+def lists_of_arrays_of_changing_length(jit):
+    f = jit(lambda xs, d: (sum(xs), [x * 2 for x in xs], {k: v + 1 for k, v in d.items()}))
+    for i in range(12):
+        xs = [array(1.0 * j) for j in range(1 + i % 3)]
+        d = {"a": array(1.0), "b": array(2.0)} if i % 2 else {"b": array(2.0), "a": array(1.0)}
+        yield call(f, xs, d)
+
+
+@program(compiled=True)
+def transposed_and_reversed_results(jit):
+    def f(x):
+        y = x.T * 2
+        return (
+            y,
+            y.T,
+            y[::-1],
+            y.reshape(-1),
+            (x + x.T[:3].T if x.shape[0] == x.shape[1] else x),
+            x[:, None].T,
+        )
+
+    g = jit(f)
+    for make in (lambda: nm.array(np.arange(9.0).reshape(3, 3)), matrix, lambda: matrix().T):
+        for _ in range(4):
+            out = call(g, make())
+            yield out, [a.strides for a in out]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from tests.tracing.programs import Box, array, call, program
 
 import numen as nm
-from tests.tracing.programs import Box, array, call, program
 
 
 @program(compiled=True)
@@ -101,7 +101,11 @@ def parameters_as_arguments(jit):
         return (w * x).detach(), type(w).__name__, w
 
     g = jit(f)
-    for w in (nm.nn.Parameter(np.ones(2)), array(1.0, 2.0), array(1.0, 2.0, requires_grad=True)) * 3:
+    for w in (
+        nm.nn.Parameter(np.ones(2)),
+        array(1.0, 2.0),
+        array(1.0, 2.0, requires_grad=True),
+    ) * 3:
         yield call(g, w, array(1.0, 3.0)), w
 
 
@@ -460,3 +464,110 @@ def shared_parameter(jit):
     g = jit(f)
     for _ in range(5):
         yield call(g, array(1.0, 3.0)), w, w.grad
+
+
+@program()
+def argument_is_a_captured_leaf(jit):
+    w = array(1.0, 2.0, requires_grad=True)
+
+    def f(p):
+        p.grad = None
+        ((w * p).sum() + p.sum()).backward()
+        return p.grad
+
+    g = jit(f)
+    other = array(3.0, 4.0, requires_grad=True)
+    for p in (other, other, other, w, w, other, w, other):
+        w.grad = other.grad = None
+        yield call(g, p), w.grad, other.grad
+
+
+@program(compiled=True)
+def detached_views_of_leaves(jit):
+    w = array(1.0, 2.0, requires_grad=True)
+
+    def f(p):
+        with nm.no_grad():
+            v = w[1:]
+        return w.detach(), w.detach()[1:], p.detach()[:1], v, p.detach()
+
+    g = jit(f)
+    for _ in range(5):
+        p = array(3.0, 4.0, requires_grad=True)
+        yield call(g, p), w, p
+
+
+@program()
+def captured_gradient_array(jit):
+    w = array(1.0, 2.0, requires_grad=True)
+    (w * 2).sum().backward()
+    box = Box(g=w.grad)
+
+    def f(x):
+        box.g *= 2
+        return w.grad * x
+
+    g = jit(f)
+    for i in range(8):
+        if i == 4:
+            w.grad = array(1.0, 1.0)
+        yield call(g, array(1.0, 1.0)), box.g, w.grad
+
+
+@program()
+def gradients_flow_through_the_call(jit):
+    w = array(1.0, 2.0, requires_grad=True)
+
+    def f(x):
+        return nm.tanh(w * x).sum() * x[0]
+
+    g = jit(f)
+    for i in range(6):
+        w.grad = None
+        x = array(1.0 + i, 2.0, requires_grad=True)
+        y = call(g, x)
+        (y * y).backward()
+        yield y.detach(), w.grad, x.grad
+    for _ in range(4):
+        x = array(1.0, 2.0, requires_grad=True)
+        yield nm.grad(lambda t: g(t) * 2)(x), nm.grad(lambda t: nm.grad(g)(t).sum())(x)
+
+
+@program()
+def momentum_by_hand(jit):
+    w, v = array(1.0, 2.0, requires_grad=True), array(0.0, 0.0)
+
+    def f(x, lr, mu):
+        w.grad = None
+        loss = ((w * x - 1) ** 2).sum()
+        loss.backward()
+        with nm.no_grad():
+            v.__imul__(mu)
+            v.__iadd__(w.grad)
+            if lr > 0.05:
+                w.__isub__(lr * v)
+            else:
+                w.__isub__(v * (lr / 2))
+        return loss.item()
+
+    g = jit(f)
+    for i in range(20):
+        yield call(g, array(1.0, 0.5), 0.1 * 0.9**i, 0.9), w, v, w.grad
+
+
+@program()
+def errors_in_the_backward_pass(jit):
+    w = array(1.0, 2.0, requires_grad=True)
+
+    def f(x):
+        y = w * x
+        z = y * y
+        y += 1
+        z.sum().backward()
+
+    def h(x):
+        (w * x).backward()
+
+    g, k = jit(f), jit(h)
+    for _ in range(3):
+        yield call(g, array(1.0, 2.0)), call(k, array(1.0, 2.0)), w.grad

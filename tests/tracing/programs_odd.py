@@ -13,9 +13,9 @@ import threading
 import weakref
 
 import numpy as np
+from tests.tracing.programs import Box, array, call, program
 
 import numen as nm
-from tests.tracing.programs import Box, array, call, program
 
 COUNT = itertools.count()
 
@@ -275,7 +275,20 @@ def odd_callables(jit):
         def twice(x):
             return x * 3
 
-    for f in (len, abs, max, nm.exp, np.exp, Thing, Thing.make, Thing.twice, functools.partial(nm.add, 1), sum, list, type):
+    for f in (
+        len,
+        abs,
+        max,
+        nm.exp,
+        np.exp,
+        Thing,
+        Thing.make,
+        Thing.twice,
+        functools.partial(nm.add, 1),
+        sum,
+        list,
+        type,
+    ):
         g = jit(f)
         for i in range(4):
             out = call(g, array(1.0 + i))
@@ -307,7 +320,12 @@ def static_and_class_methods(jit):
     c = jit(Model.c)
     for i in range(6):
         Model.k = float(i // 2)
-        yield call(a.m, array(1.0)), call(b.m, array(1.0), scale=float(i)), call(Model.s, array(1.0)), call(c, array(1.0))
+        yield (
+            call(a.m, array(1.0)),
+            call(b.m, array(1.0), scale=float(i)),
+            call(Model.s, array(1.0)),
+            call(c, array(1.0)),
+        )
         yield call(Model.m, a, array(1.0)), Model(array(3.0 + i)).m(array(1.0))
 
 
@@ -504,7 +522,7 @@ def nested_jits_with_state(jit):
 def lru_cache_and_memo(jit):
     memo = {}
 
-    @functools.lru_cache(maxsize=None)
+    @functools.cache
     def table(n):
         return array(*range(n))
 

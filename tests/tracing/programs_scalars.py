@@ -6,20 +6,20 @@ import enum
 import math
 
 import numpy as np
+from tests.tracing.programs import Box, array, call, program
 
 import numen as nm
-from tests.tracing.programs import Box, array, call, program
 
 VALUES = (1, 2, 3, 4, 5, 6, 7, 8)
 FLOATS = (0.5, 1.5, 2.5, 3.5, -1.0, 0.0, -0.0, 1e300, float("inf"), float("nan"))
 
 
 def each(name, f, values, compiled=None):
-    """A program that calls f(x, value) for each value, three times the first."""
+    """A program that calls f(x, value) for each value three times, then once more."""
 
     def runs(jit):
         g = jit(f)
-        for v in (values[0], values[0], values[0], *values):
+        for v in (values[0], *[v for v in values for _ in range(3)], *values):
             yield call(g, array(1.0, 2.0, 3.0), v)
 
     runs.__name__ = name
@@ -71,7 +71,9 @@ INT_USES = {
     "numpy_array_of": lambda x, n: x + nm.array([n, 1.0, 2.0]),
     "full": lambda x, n: x + nm.full(3, n),
     "math": lambda x, n: x * math.sqrt(n) + math.factorial(n) + math.log(n) + math.gcd(n, 4),
-    "round": lambda x, n: x * round(n, -1) + round(n) + math.floor(n) + math.ceil(n) + math.trunc(n),
+    "round": lambda x, n: (
+        x * round(n, -1) + round(n) + math.floor(n) + math.ceil(n) + math.trunc(n)
+    ),
     "identity": lambda x, n: n is n and n == n,
     "where": lambda x, n: nm.where(x > n % 3, x, n),
     "maximum": lambda x, n: nm.maximum(x, n),
@@ -141,16 +143,44 @@ for _name, _use in FLOAT_USES.items():
 def large_ints(jit):
     f = jit(lambda x, n: (x * n, n + 1))
     g = jit(lambda x, n: x * n)
-    for n in (1, 2**62, 2**63, 2**64, 2**70, -(2**70), 10**400, 10**5000, 3, 2**53 + 1, 2**60 + 2**36 + 1):
+    for n in (
+        1,
+        2**62,
+        2**63,
+        2**64,
+        2**70,
+        -(2**70),
+        10**400,
+        10**5000,
+        3,
+        2**53 + 1,
+        2**60 + 2**36 + 1,
+    ):
         yield call(f, array(1.0, 2.0), n), call(f, nm.ones(2, nm.float32), n)
-        yield call(g, nm.arange(3), n), call(g, nm.arange(3, dtype=nm.uint64), n), call(g, nm.arange(3, dtype=nm.uint8), n)
+        yield (
+            call(g, nm.arange(3), n),
+            call(g, nm.arange(3, dtype=nm.uint64), n),
+            call(g, nm.arange(3, dtype=nm.uint8), n),
+        )
 
 
 @program()
 def kinds_of_scalars(jit):
     f = jit(lambda x, s: x * s)
     g = jit(lambda x, s: s)
-    values = (True, False, 1, 1.0, np.float32(1.5), np.float64(2.5), np.int64(3), np.bool_(True), 1 + 2j, 1 - 0j, 1 + 0j)
+    values = (
+        True,
+        False,
+        1,
+        1.0,
+        np.float32(1.5),
+        np.float64(2.5),
+        np.int64(3),
+        np.bool_(True),
+        1 + 2j,
+        1 - 0j,
+        1 + 0j,
+    )
     for s in values * 3:
         for x in (nm.ones(2, nm.float32), nm.arange(2)):
             yield call(f, x, s), call(g, x, s)
@@ -199,7 +229,11 @@ def strings_none_and_enums(jit):
         A = 1
         B = 2
 
-    f = jit(lambda x, mode: x * {"a": 1.0, "b": 2.0, None: 3.0, b"c": 4.0, Mode.A: 5.0, Mode.B: 6.0}.get(mode, 7.0))
+    f = jit(
+        lambda x, mode: (
+            x * {"a": 1.0, "b": 2.0, None: 3.0, b"c": 4.0, Mode.A: 5.0, Mode.B: 6.0}.get(mode, 7.0)
+        )
+    )
     for mode in ("a", "b", None, b"c", Mode.A, Mode.B, ..., 1, 2, "a") * 3:
         yield call(f, array(1.0), mode)
 
@@ -324,7 +358,15 @@ def int_items(jit):
 def conversions_of_arrays(jit):
     def f(x):
         a = float(x[0]) + int(x[1]) + bool(x[2]) + complex(x[0]).real
-        return x * a, round(x[0], 1), x[0] ** 2, math.floor(x[1]), hash(x[0]), x[0] in [1.0], f"{x[0]:.2f}"
+        return (
+            x * a,
+            round(x[0], 1),
+            x[0] ** 2,
+            math.floor(x[1]),
+            hash(x[0]),
+            x[0] in [1.0],
+            f"{x[0]:.2f}",
+        )
 
     g = jit(f)
     for i in range(7):

@@ -9,9 +9,9 @@ import sys
 import types
 
 import numpy as np
+from tests.tracing.programs import Box, array, call, program
 
 import numen as nm
-from tests.tracing.programs import Box, array, call, program
 
 SCALE = 2.0
 HELD = Box(k=1.0)
@@ -333,7 +333,7 @@ def global_deleted_and_added(jit):
 
     def f(x):
         try:
-            return x * LATER  # noqa: F821
+            return x * LATER
         except NameError:
             return x - 1
 
@@ -687,7 +687,15 @@ def new_objects_into_state(jit):
 
     g = jit(f)
     for i in range(6):
-        yield call(g, array(1.0), 0.5 * i), box.n, box.pair, box.last, box.closure(), box.set, box.keys
+        yield (
+            call(g, array(1.0), 0.5 * i),
+            box.n,
+            box.pair,
+            box.last,
+            box.closure(),
+            box.set,
+            box.keys,
+        )
 
 
 @program()
@@ -812,3 +820,247 @@ def text_of_values_into_state(jit):
     g = jit(f)
     for i in range(8):
         yield call(g, array(1.0 + i // 3), 0.5 * (i // 2)), list(box.log), box.last
+
+
+@program(compiled=True)
+def only_the_shape_of_an_array_is_read(jit):
+    box = Box(h=array(1.0, 2.0), table={"x": array(1.0)})
+    f = jit(lambda x: x * box.h.shape[0] + len(box.table["x"]) + box.h.dtype.itemsize)
+    for i in range(9):
+        box.h = nm.ones(1 + i // 3, nm.float32 if i > 6 else nm.float64)
+        if i > 4:
+            box.table["x"] = array(1.0, 2.0)
+        yield call(f, array(1.0))
+
+
+@program(compiled=True)
+def requires_grad_of_state_comes_and_goes(jit):
+    box = Box(w=array(1.0, 2.0, requires_grad=True), v=array(1.0))
+
+    def f(x):
+        y = (box.w * x).sum()
+        if box.w.requires_grad:
+            y.backward()
+        return y.detach() * (2 if box.v.requires_grad else 3)
+
+    g = jit(f)
+    for i in range(24):
+        box.w.requires_grad = (i // 4) % 2 == 0
+        box.v.requires_grad = (i // 8) % 2 == 0
+        yield call(g, array(1.0, 3.0)), box.w, box.w.grad
+
+
+@program(compiled=True)
+def nonlocal_counter_and_array(jit):
+    n, h = 0, array(0.0)
+
+    def f(x):
+        nonlocal n, h
+        n += 1
+        h = h * 0.5 + x
+        return h * n
+
+    g = jit(f)
+    for _ in range(8):
+        yield call(g, array(1.0)), n, h
+
+
+@program()
+def slots_and_class_scalars_that_change(jit):
+    class Slim:
+        __slots__ = ("k", "w")
+        shared = 1.0
+
+    s = Slim()
+    s.k, s.w = 1.0, array(1.0)
+
+    def f(x):
+        s.k = s.k * 0.5
+        Slim.shared = Slim.shared + 1.0
+        s.w = s.w + x * s.k
+        return s.w * Slim.shared
+
+    g = jit(f)
+    for i in range(12):
+        if i == 6:
+            s.k = 8.0
+        yield call(g, array(1.0)), s.k, s.w, Slim.shared
+
+
+@program(compiled=True)
+def scalars_of_changing_type(jit):
+    box = Box(k=1)
+    f = jit(lambda x: x * box.k)
+    for k in (1, 1, True, True, 1.0, 1.0, 1, 2, 3, 2.5, 3.5, False, 0, 0.0, -0.0, None, 1, 1.5):
+        box.k = k
+        yield call(f, nm.arange(3)), call(f, nm.ones(2, nm.float32))
+
+
+@program()
+def attributes_deleted(jit):
+    box = Box(k=1.0, j=2.0)
+
+    def f(x):
+        if hasattr(box, "j"):
+            del box.j
+        return x * getattr(box, "k", 5.0)
+
+    g = jit(f)
+    for i in range(8):
+        if i == 4:
+            del box.k
+        yield call(g, array(1.0)), vars(box)
+
+
+@program(compiled=True)
+def frozen_dataclass_and_nested_objects(jit):
+    @dataclasses.dataclass(frozen=True)
+    class Config:
+        k: float
+        inner: object
+
+    box = Box(config=Config(1.0, Box(k=2.0)))
+    f = jit(lambda x: x * box.config.k + box.config.inner.k)
+    for i in range(8):
+        box.config.inner.k = float(i // 2)
+        if i == 5:
+            box.config = Config(3.0, box.config.inner)
+        yield call(f, array(1.0))
+
+
+@program()
+def hostile_objects(jit):
+    class Hostile:
+        def __init__(self):
+            self.k = 1.0
+
+        def __eq__(self, other):
+            raise RuntimeError("eq")
+
+        __hash__ = None
+
+        def __bool__(self):
+            raise RuntimeError("bool")
+
+        def __getattr__(self, name):
+            raise KeyError(name)
+
+        def __len__(self):
+            raise RuntimeError("len")
+
+        @property
+        def bad(self):
+            raise RuntimeError("property")
+
+    class SlimHostile:
+        __slots__ = ("k",)
+
+        def __getattr__(self, name):
+            raise KeyError(name)
+
+    h, s = Hostile(), SlimHostile()
+    s.k = 1.0
+    f = jit(lambda x: x * h.k + s.k)
+    g = jit(lambda x, o: x * o.k)
+    for i in range(8):
+        h.k = float(i // 2)
+        s.k = float(i // 3)
+        yield call(f, array(1.0)), call(g, array(1.0), h), call(g, array(1.0), s)
+
+
+@program(compiled=True)
+def two_jits_share_state(jit):
+    box = Box(n=0, h=array(0.0))
+
+    def up(x):
+        box.n += 1
+        box.h = box.h + x
+        return box.h * box.n
+
+    def down(x):
+        box.n -= 2
+        box.h *= x
+        return box.h - box.n
+
+    f, g = jit(up), jit(down)
+    for i in range(10):
+        yield call(f, array(1.0 + i)), call(g, array(0.5)), box.n, box.h
+        if i % 3 == 0:
+            yield call(f, array(2.0)), box.n
+
+
+@program()
+def argument_is_a_default_or_in_a_tuple(jit):
+    w = array(1.0, 2.0)
+    pair = (w, array(5.0, 6.0))
+
+    def f(x, k=w):
+        x += 1
+        return x * k + pair[0]
+
+    g = jit(f)
+    other = array(3.0, 4.0)
+    for x in (other, other, other, w, w, other, w):
+        yield call(g, x), w, other
+
+
+@program(compiled=True)
+def views_of_one_flat_buffer(jit):
+    flat = nm.zeros(6)
+    box = Box(flat=flat, a=flat[:2], b=flat[2:].reshape(2, 2))
+
+    def f(x):
+        box.a += x
+        box.b[0] *= 2
+        box.b += box.flat.sum()
+        box.flat -= 0.5
+        return box.a * 1, box.b * 1
+
+    g = jit(f)
+    for i in range(10):
+        if i == 5:
+            box.flat = box.flat.copy()
+            box.a, box.b = box.flat[:2], box.flat[2:].reshape(2, 2)
+        yield call(g, array(1.0, 2.0)), box.flat, box.a, box.b
+
+
+@program(compiled=True)
+def values_of_one_call_decide_the_next(jit):
+    box = Box(best=1e9, patience=0, lr=1.0, w=array(3.0))
+
+    def f(x):
+        loss = ((box.w - x) ** 2).sum().item()
+        if loss < box.best - 1e-3:
+            box.best, box.patience = loss, 0
+        else:
+            box.patience += 1
+        if box.patience >= 2:
+            box.lr *= 0.5
+            box.patience = 0
+        box.w = box.w - 0.3 * box.lr * (box.w - x)
+        return loss
+
+    g = jit(f)
+    for i in range(40):
+        yield call(g, array(float(i // 10))), vars(box)
+
+
+@program()
+def jitted_functions_in_state(jit):
+    class Model:
+        def __init__(self, k):
+            self.k = k
+
+        @jit
+        def step(self, x):
+            return x * self.k
+
+    a, b = Model(2.0), Model(3.0)
+    box = Box(f=a.step, held=[b.step])
+    g = jit(lambda x: box.f(x) + box.held[0](x))
+    for i in range(10):
+        if i == 4:
+            a.k = 7.0
+        if i == 7:
+            box.f = b.step
+        yield call(g, array(1.0))

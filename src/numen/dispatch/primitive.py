@@ -150,13 +150,11 @@ class Primitive:
         result = core.wrap(data)
         if self.view:
             source = args[0]
-            if (
-                isinstance(source, ArrayCore)
-                and source._v is SCALAR
-                and self.name in ("reshape", "getitem")
-                and result._v is not SCALAR
-            ):
-                result = core.ARRAY(data.copy())  # of a NumPy scalar these are arrays of their own
+            if isinstance(source, ArrayCore) and source._v is SCALAR and result._v is not SCALAR:
+                if self.name == "transpose":  # of a NumPy scalar: the scalar itself
+                    result = core.wrap(data[()])
+                elif self.name != "broadcast_to":  # reshape, getitem: an array of its own
+                    result = core.ARRAY(data.copy())
             if isinstance(source, ArrayCore):
                 attach_view(result, source, self, params)
         if self.vjp is not None and (not modes.NO_GRAD or modes.state.grad):

@@ -15,7 +15,7 @@ from numen.dispatch import core, fast
 from numen.dispatch.convert import as_array, normalize_axes, operand, operands
 from numen.dispatch.core import ArrayCore
 from numen.errors import describe
-from numen.namespace.array import Array, _reduce
+from numen.namespace.array import _reduce
 from numen.namespace.output import elementwise_into, into
 from numen.ops import table
 

@@ -171,7 +171,9 @@ def _operand(segment: SegmentGraph, ref: Operand, dtype: np.dtype[Any], value: V
     if isinstance(ref, Const):
         return segment.graph.const(ref.value, dtype)
     given = segment.host(ref) if isinstance(ref, Host) else value(ref)
-    if isinstance(ref, Host) and ref.kind == "int" and dtype == np.float32:  # as NumPy: by way of a double
+    if (
+        isinstance(ref, Host) and ref.kind == "int" and dtype == np.float32
+    ):  # as NumPy: by way of a double
         given = segment.graph.op("cast", (given,), {"dtype": np.dtype(np.float64)})
     return (
         given if given.type.dtype == dtype else segment.graph.op("cast", (given,), {"dtype": dtype})

@@ -14,9 +14,8 @@ from numen.dispatch.core import ArrayCore
 from numen.tracing.host import HostScalar
 from numen.tracing.recorder import Recorder, new_scalar_input
 
-
 PROBING = frozenset(("type", "pow"))
-"""Names of builtins that tell a proxy from a number: `type(x)`, `pow(2, x, 5)`."""
+"""Builtins that tell a proxy from a number: `type(x)`, `pow(2, x, 5)`."""
 
 
 @dataclass
@@ -40,16 +39,11 @@ class Call:
         """The leaves that are no Arrays."""
         return [x for x in self.leaves if not isinstance(x, ArrayCore)]
 
-    def place(self, recorder: Recorder, names: set[str]) -> Passed:
-        """The arguments with proxies for the changing numbers.
-
-        names: what the code mentions; where that tells a proxy from a number, numbers are passed as they are.
-        """
+    def place(self, recorder: Recorder) -> Passed:
+        """The arguments with proxies for the changing numbers."""
         proxies: dict[int, HostScalar] = {}
         for i in self.numbers:
-            proxy = new_scalar_input(recorder, self.leaves[i], ("argument", i))
-            if not names & PROBING:
-                proxies[i] = proxy
+            proxies[i] = new_scalar_input(recorder, self.leaves[i], ("argument", i))
         return Passed(self, recorder, proxies)
 
 
@@ -105,7 +99,9 @@ class Passed:
 
 def is_tuple(kind: type) -> bool:
     """Whether a class is tuple, or a namedtuple without state of its own."""
-    return kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_fields") and hasattr(kind, "_make"))
+    return kind is tuple or (
+        issubclass(kind, tuple) and hasattr(kind, "_fields") and hasattr(kind, "_make")
+    )
 
 
 def flatten(value: Any, leaves: list[Any]) -> Any:

@@ -138,9 +138,7 @@ def make_entry(
     return w.scope["entry"]
 
 
-def _argument(
-    w: _Writer, i: int, x: Any, dynamic: bool, written: bool, given: list[str]
-) -> bool:
+def _argument(w: _Writer, i: int, x: Any, dynamic: bool, written: bool, given: list[str]) -> bool:
     """Check argument i; False where only the general path can."""
     if isinstance(x, ArrayCore):
         d = x._d
@@ -191,6 +189,8 @@ def _cannot_alias(w: _Writer, tree: Tree, guards: Guards, objects: dict[int, str
             return False
     if any(array is None or array._d.base is not None for array in written):
         return False
+    for reg, _ in tree.root.end.writes:
+        w.unless(f"{objects[reg]}._d.flags.writeable")
     memories = w.name("M", frozenset(id(array._d) for array in written))
     for e in externals.values():
         if e.kind in ("arg", "grad"):

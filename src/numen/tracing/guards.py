@@ -10,7 +10,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from numen.dispatch.core import ArrayCore, Leaf
+from numen.dispatch.core import ArrayCore, Leaf, View
 from numen.tracing.recorder import Recorder, meta_of
 from numen.tracing.snapshot import MISSING, SCALARS, Slot, Snapshot, same_scalar
 from numen.tracing.trace import Meta
@@ -42,6 +42,8 @@ class Guards:
         self._objects: dict[Any, ArrayCore] = {}
         self._shared: set[Any] = set()
         self._nodes: list[tuple[Slot, type]] = []
+        self._views: set[Any] = set()
+        self._doubles = 0
         self._arguments: dict[int, list[Slot]] = {}
         dynamic = {slot.place for slot, _, _ in replaced}
         self._dynamic: list[Slot] = [slot for slot, _, _ in replaced]
@@ -63,6 +65,8 @@ class Guards:
                 self._shared.update(places)
         before = {id(array): type(node) for array, node, _ in snapshot.nodes}
         self._nodes = [(slot, before[id(slot.value)]) for slot in self._arrays.values()]
+        self._doubles = len(self._nodes) - len({id(slot.value) for slot, _ in self._nodes})
+        self._views = {slot.place for slot, _ in self._nodes if type(slot.value._v) is View}
 
     @classmethod
     def empty(cls) -> Guards:
@@ -77,9 +81,13 @@ class Guards:
         self._shared |= recorder.fixed
         for external, array in recorder.externals.values():
             if external.kind == "arg":
-                slots = recorder.snapshot.slots
-                held = [s for s in slots if s.value is array] if id(array) in recorder.snapshot.arrays else []
-                self._arguments[external.key] = held
+                known = recorder.snapshot.arrays.get(id(array))
+                held = (
+                    []
+                    if known is None
+                    else [s for s in recorder.snapshot.slots if s.value is array]
+                )
+                self._arguments[external.key] = held or ([] if known is None else [known])
         for register, meta in recorder.grad_states:
             external, array = recorder.externals[register]
             if external.kind == "object":
@@ -94,6 +102,7 @@ class Guards:
             if not (id(s.container) == container and s.kind in ("item", "length"))
         ]
         self._nodes = [(s, kind) for s, kind in self._nodes if id(s.container) != container]
+        self._doubles = len(self._nodes) - len({id(s.value) for s, _ in self._nodes})
 
     @property
     def changing(self) -> set[Any]:
@@ -109,6 +118,7 @@ class Guards:
     def check(self, scalars: list[Any], leaves: Sequence[Any]) -> Bound | None:
         """The call's scalar inputs and the arrays of slots that changed, or None if the state does not fit."""
         changed: dict[Any, ArrayCore] = {}
+        moved = False
         for slot in self._slots:
             now = slot.get()
             before = slot.value
@@ -128,27 +138,34 @@ class Guards:
             if isinstance(now, ArrayCore) and isinstance(before, ArrayCore):
                 if slot.place in self._shared or meta_of(now) != meta_of(before):
                     return None
+                if (type(now._v) is View) != (slot.place in self._views):
+                    return None
+                moved = True
                 if slot.place in self._used:
                     changed[slot.place] = now
                 continue
             return None
-        for slot, kind in self._nodes:
+        seen: dict[int, ArrayCore] = {}
+        for slot, wanted in self._nodes:
             now = slot.get()
-            if not isinstance(now, ArrayCore) or type(now._n) is not kind:
+            if not isinstance(now, ArrayCore) or type(now._n) is not wanted:
                 return None
-        if changed and self._alias_changed(changed):
+            seen[id(now)] = now
+        if moved and self._alias_changed(seen):
             return None
         if not self._arguments_fit(leaves, changed):
             return None
-        for (kind, key), meta in self._grads.items():
-            array = leaves[key] if kind == "arg" else self._objects.get(key)
+        for (place_kind, key), meta in self._grads.items():
+            array = leaves[key] if place_kind == "arg" else self._objects.get(key)
             if array is None:
                 array = changed.get(key)
             if array is None:
                 array = self.array(key)
             node = array._n if array is not None else None
             grad = node.grad if type(node) is Leaf else None
-            if (grad is None) != (meta is None) or (meta is not None and meta_of(grad) != meta):
+            if (grad is None) != (meta is None) or (
+                meta is not None and grad is not None and meta_of(grad) != meta
+            ):
                 return None
         values: list[Any] = []
         given = iter(scalars)
@@ -178,17 +195,9 @@ class Guards:
                 return False
         return True
 
-    def _alias_changed(self, changed: dict[Any, ArrayCore]) -> bool:
-        """Whether a changed slot now holds an array that another used slot holds too, or did before."""
-        seen: set[int] = set()
-        for place in self._used:
-            array = changed.get(place)
-            if array is None:
-                array = self.array(place)
-            if array is None or id(array) in seen:
-                return True
-            seen.add(id(array))
-        return False
+    def _alias_changed(self, now: dict[int, ArrayCore]) -> bool:
+        """Whether an array that came into a place is in another place too."""
+        return len(now) < len(self._nodes) - self._doubles
 
     def array_name(self, w: Any, place: Any) -> str:
         """In a generated entry: the array that a used slot holds; its identity was checked."""
@@ -206,7 +215,11 @@ class Guards:
                 entries.append((slot.container.get, slot.key, value))
             elif slot.kind == "attribute":
                 owner = slot.container
-                get = vars(owner).get if isinstance(owner, type) else functools.partial(getattr, owner)
+                get = (
+                    vars(owner).get
+                    if isinstance(owner, type)
+                    else functools.partial(getattr, owner)
+                )
                 entries.append((get, slot.key, value))
             elif slot.kind == "cell":
                 w.unless(f"{w.name('c', slot.container)}.cell_contents is {w.name('v', value)}")
@@ -226,11 +239,13 @@ class Guards:
             kinds = w.name("N", tuple([(slot.value, kind) for slot, kind in self._nodes]))
             w.lines.append(f"for array, kind in {kinds}:")
             w.lines.append("    if type(array._n) is not kind: return MISS")
-        arrays = w.name("I", frozenset([id(self._arrays[p].value) for p in self._used]))
+        arrays = ""
+        if self._used:
+            arrays = w.name("I", frozenset([id(self._arrays[p].value) for p in self._used]))
         for i, held in self._arguments.items():
             for slot in held:
                 w.unless(f"a{i} is {w.name('A', slot.value)}")
-            if not held:
+            if not held and arrays:
                 w.unless(f"id(a{i}) not in {arrays}")
         number = 0
         for kind, _ in self.inputs:

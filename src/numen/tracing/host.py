@@ -70,7 +70,7 @@ class HostExpr:
     op: str
     args: tuple[Any, ...]
 
-    def evaluate(self, inputs: Sequence[Any], registers: Sequence[Any]) -> Any:
+    def evaluate(self, inputs: Sequence[Any], registers: Any) -> Any:
         """The value for a call's scalar inputs and array registers."""
         if self.op == "input":
             return inputs[self.args[0]]
@@ -123,7 +123,7 @@ class HostScalar:
         self.recorder = recorder
         recorder.proxies.append(weakref.ref(self))
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self) -> Any:
         return type(self.value)
 
@@ -324,16 +324,20 @@ class HostScalar:
         return self._ask("ceil")
 
     def __repr__(self) -> str:
-        self.recorder.formatted = True
-        return repr(self.value)
+        return repr(self._text())
 
     def __str__(self) -> str:
-        self.recorder.formatted = True
-        return str(self.value)
+        return str(self._text())
 
     def __format__(self, spec: str) -> str:
+        return format(self._text(), spec)
+
+    def _text(self) -> Any:
+        """The number to make text of: a query, unless the code prints."""
+        if self.live and not self.recorder.snapshot.prints:
+            return self.known()
         self.recorder.formatted = True
-        return format(self.value, spec)
+        return self.value
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.known(), name)

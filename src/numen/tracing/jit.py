@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core, modes
+from numen.dispatch import modes
 from numen.dispatch.core import SCALAR, ArrayCore, Leaf
 from numen.errors import TraceError
 from numen.runtime import native, profile
@@ -28,13 +28,13 @@ from numen.tracing.entry import MISS, make_entry
 from numen.tracing.finish import Finisher
 from numen.tracing.guards import Guards
 from numen.tracing.host import HostScalar, plain
-from numen.tracing.pull import Context
 from numen.tracing.leftovers import replace_proxies
 from numen.tracing.method import BoundJit, WeakMethod
+from numen.tracing.pull import Context
 from numen.tracing.recorder import Recorder, errstate_is_strict, new_scalar_input
 from numen.tracing.snapshot import SCALARS, Snapshot, same_scalar
 from numen.tracing.trace import End, External
-from numen.tracing.tree import Segment, Tree, answer, outcome_key
+from numen.tracing.tree import Tree, answer, outcome_key
 from numen.tracing.watch import global_random_state
 
 MAX_TREES = 32
@@ -100,7 +100,9 @@ class Jit:
         if known is None or known[0]() is not instance:
             try:
                 reference = weakref.ref(instance, lambda _: self._bound.pop(key, None))
-            except TypeError:  # the instance allows no weak references: recorded anew for each lookup
+            except (
+                TypeError
+            ):  # the instance allows no weak references: recorded anew for each lookup
                 return Jit(method)
             known = self._bound[key] = (reference, Jit(WeakMethod(self._function, instance)))
         return BoundJit(known[1], method)
@@ -224,9 +226,7 @@ class Jit:
                         function = function.method()
                     again = functools.partial(function, *args, **kwargs)
                     context = Context(tree, segment, registers, objects, scalars, again)
-                finisher = Finisher(
-                    registers, objects, scalars, leaves, guards.containers, context
-                )
+                finisher = Finisher(registers, objects, scalars, leaves, guards.containers, context)
                 return finisher.commit(end)
             assert segment.query is not None
             try:
@@ -252,7 +252,9 @@ class Jit:
 
     # ------------------------------------------------------------------------------------------ tracing
     def _trace(self, call: Call) -> Any:
-        if not self._lock.acquire(blocking=False):  # another thread records; waiting for it could be for ever
+        if not self._lock.acquire(
+            blocking=False
+        ):  # another thread records; waiting for it could be for ever
             return self._eagerly(call.args, call.kwargs)
         try:
             if call.key not in self._entries and len(self._entries) >= MAX_KEYS:
@@ -279,6 +281,10 @@ class Jit:
             if self._unfit is not None:
                 raise TraceError(self._unfit)
             snapshot = Snapshot(self._function, call.objects)
+            if call.numbers and snapshot.globals & PROBING:
+                raise TraceError(
+                    "the code uses type() or pow() and is called with changing numbers"
+                )
         except TraceError as error:
             entries.insert(0, self._give_up(str(error), Guards.empty()))
             return self._eagerly(call.args, call.kwargs)
@@ -286,7 +292,7 @@ class Jit:
         random_before = global_random_state()
         end = None
         with config(engine="kernels"):
-            passed = call.place(recorder, snapshot.names)
+            passed = call.place(recorder)
             changing = self._dynamic_slots if entry is None else entry.guards.changing
             replaced = self._place_proxies(snapshot, recorder, changing)
             if entry is None:
@@ -307,7 +313,7 @@ class Jit:
                 modes.state.recorder = None
                 self._restore(replaced, snapshot)
                 changed = passed.restore()
-                passed = None
+                del passed
                 replaced.clear()
         if reason is None and changed:
             reason = "a container that was passed in was changed"
@@ -354,7 +360,7 @@ class Jit:
     ) -> list[tuple[Any, Any, HostScalar]]:
         """Put proxies into the state slots whose scalars change from call to call."""
         replaced: list[tuple[Any, Any, HostScalar]] = []
-        if snapshot.names & PROBING:
+        if snapshot.globals & PROBING:
             return replaced
         for slot in snapshot.slots:
             if slot.place in changing and type(slot.value) in (int, float):
@@ -495,4 +501,8 @@ def _why_unfit(function: Any) -> str | None:
     """Why a kind of function can't be compiled at all, or None."""
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         return "a generator function: its body runs after the call"
-    return "a coroutine function: its body runs after the call" if inspect.iscoroutinefunction(function) else None
+    return (
+        "a coroutine function: its body runs after the call"
+        if inspect.iscoroutinefunction(function)
+        else None
+    )

@@ -90,7 +90,9 @@ def _vjp(
     if modes.grad_enabled():
         return [*context.cotangents_with_graph(pull, g), *rest]
     if modes.ACTIVE and modes.state.recorder is not None:
-        raise GradientError("a jitted call made outside a traced function is differentiated inside it")
+        raise GradientError(
+            "a jitted call made outside a traced function is differentiated inside it"
+        )
     return [*[core.ARRAY(c) for c in context.cotangents(number, g._d)], *rest]
 
 

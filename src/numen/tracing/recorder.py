@@ -24,7 +24,6 @@ from numen.tracing.host import HostExpr, HostScalar, plain, text_of
 from numen.tracing.snapshot import MISSING, SCALARS, Snapshot, same_scalar
 from numen.tracing.trace import Const, End, External, Host, Instr, Meta, Pull, Query, Reg, Result
 
-
 CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "bool": bool,
     "int": int,
@@ -150,7 +149,7 @@ class Recorder:
         if slot is not None:
             return self.bind(array, "slot", slot.place)
         if array._v is SCALAR and array._n is None:
-            return self._constant(array)
+            return int(self._constant(array))  # immutable, so its value is all there is to it
         return self.bind(array, "object", id(array))
 
     def _bind_base(self, base: ArrayCore, view: ArrayCore) -> None:
@@ -415,7 +414,7 @@ class Recorder:
 
     def leave(self, array: ArrayCore, what: str) -> None:
         """Values leave numen: printing is harmless, the rest can't be compiled."""
-        if what in ("repr()", "str()", "format()"):
+        if what in ("repr()", "str()", "format()") and self.snapshot.prints:
             self.formatted = True
             return
         self.refuse(f"{what} of an array inside the traced function")
@@ -466,11 +465,14 @@ class Recorder:
             node = array._n
             if type(node) is not Node or node.args is None or id(array) in self._pull_of:
                 continue
-            if self._pulls:  # their cotangents meet inside the graph: one recorded pass can't say in which order
+            if (
+                self._pulls
+            ):  # their cotangents meet inside the graph: one recorded pass can't say in which order
                 raise TraceError("several results carry a gradient graph")
             self._pull_of[id(array)] = len(self._pulls)
             seed = core.ARRAY(np.ones(array._d.shape, array._d.dtype))
-            self.items = items = []
+            items: list[Instr | External | tuple[Query, Any]] = []
+            self.items = items
             try:
                 reg = self.bind(seed, "seed", len(self._pulls))
                 leaves = [leaf for leaf in self._leaf_register if leaf in self._external_leaf]

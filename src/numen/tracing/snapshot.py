@@ -152,6 +152,7 @@ class Snapshot:
         self.nodes: list[tuple[ArrayCore, Any, str]] = []
         self.lists: list[tuple[list[Any], list[Any], str]] = []
         self.names: set[str] = set()
+        self.globals: set[str] = set()
         self.codes: list[types.CodeType] = []
         self._seen: set[int] = set()
         self._keep: list[Any] = []
@@ -163,7 +164,9 @@ class Snapshot:
         self._function(function, getattr(function, "__name__", "f"))
         for i, value in enumerate(arguments):
             if isinstance(value, np.ndarray):
-                raise TraceError(f"argument {i} is an ndarray, which may change unseen; pass an Array")
+                raise TraceError(
+                    f"argument {i} is an ndarray, which may change unseen; pass an Array"
+                )
             self._later(value, f"argument {i}")
         done = -1
         while done != len(self.slots):
@@ -191,6 +194,11 @@ class Snapshot:
                     self._add("entry", scope, key, name)
                 else:
                     self._add("attribute", owner, key, name)
+
+    @property
+    def prints(self) -> bool:
+        """Whether text of traced values is there to be printed, as far as the code's names tell."""
+        return "print" in self.globals or not self.names.isdisjoint(("logging", "logger"))
 
     def check_random(self) -> None:
         """Refuse a trace during which a captured random generator moved.
@@ -252,7 +260,9 @@ class Snapshot:
         keys = [s.key for s in self.slots if s.value is items]
         keys += [c for s in self.slots if s.value is items and s.kind == "cell" for c in (s.name,)]
         names = {k for k in keys if isinstance(k, str)}
-        plain = all(s.kind in ("entry", "cell", "attribute") for s in self.slots if s.value is items)
+        plain = all(
+            s.kind in ("entry", "cell", "attribute") for s in self.slots if s.value is items
+        )
         return plain and bool(names) and all(_only_appends(code, names) for code in self.codes)
 
     def known(self, value: Any) -> bool:
@@ -365,11 +375,11 @@ class Snapshot:
             function.__closure__ or (), function.__code__.co_freevars, strict=True
         ):
             self._add("cell", cell, None, variable)
-        for value in function.__defaults__ or ():
-            self._later(value, f"default of {name}")
+        self._later(function.__defaults__, f"defaults of {name}")
         for value in (function.__kwdefaults__ or {}).values():
             self._later(value, f"default of {name}")
         scope = function.__globals__
+        self.globals |= _global_names(function.__code__)
         for variable in sorted(_global_names(function.__code__)):
             if variable in scope or not hasattr(builtins, variable):
                 self._add("entry", scope, variable, variable)
@@ -377,7 +387,13 @@ class Snapshot:
 
 def _is_descriptor(value: Any) -> bool:
     """Whether a class attribute is a slot, a property or the like, which holds no state itself."""
-    kinds = (property, classmethod, staticmethod, types.MemberDescriptorType, types.GetSetDescriptorType)
+    kinds = (
+        property,
+        classmethod,
+        staticmethod,
+        types.MemberDescriptorType,
+        types.GetSetDescriptorType,
+    )
     return isinstance(value, kinds)
 
 
@@ -398,7 +414,11 @@ _LOADS = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", 
 
 def _only_appends(code: types.CodeType, names: set[str]) -> bool:
     """Whether each mention of these names in code is the start of `name.append` (or `["name"].append`)."""
-    steps = [i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "PRECALL", "COPY_FREE_VARS")]
+    steps = [
+        i
+        for i in dis.get_instructions(code)
+        if i.opname not in ("CACHE", "PRECALL", "COPY_FREE_VARS")
+    ]
     for at, step in enumerate(steps):
         follows = at + 1
         if step.opname == "LOAD_CONST" and isinstance(step.argval, str) and step.argval in names:

@@ -114,7 +114,13 @@ class Pull:
     def used(self) -> set[Reg]:
         """Registers of the call that the pass reads."""
         made = {i.out if isinstance(i, Instr) else i.reg for i in self.items}
-        read = {ref for i in self.items if isinstance(i, Instr) for ref in i.args if isinstance(ref, int)}
+        read = {
+            ref
+            for i in self.items
+            if isinstance(i, Instr)
+            for ref in i.args
+            if isinstance(ref, int)
+        }
         return (read | {cotangent for _, cotangent in self.pairs}) - made
 
 

@@ -70,7 +70,11 @@ def why_unseen(value: Any) -> str | None:
     cls = type(value)
     if isinstance(value, np.ndarray):
         large = value.nbytes > LARGE or value.dtype.hasobject
-        return f"an ndarray of {value.nbytes} bytes, which may change unseen; make it an Array" if large else None
+        return (
+            f"an ndarray of {value.nbytes} bytes, which may change unseen; make it an Array"
+            if large
+            else None
+        )
     if hasattr(cls, "__next__"):
         return "an iterator, whose position a replay does not move"
     if cls.__name__ in CONTAINERS.get(cls.__module__, ()):
