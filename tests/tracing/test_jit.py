@@ -440,6 +440,30 @@ def test_writes_into_arguments_and_captured_arrays():
     assert np.array_equal(total.numpy(), expected)
 
 
+def test_a_view_that_is_written_into_its_own_base_sees_the_write():
+    def f(x):
+        part = x[None]
+        x[::-1] = part
+        return part * 2, x + 1
+
+    g = nm.jit(f)
+    for i in range(5):
+        x, y = nm.arange(3.0) + i, nm.arange(3.0) + i
+        assert all(bits(p, q) for p, q in zip(g(x), f(y), strict=True))
+        assert bits(x, y)
+
+
+def test_signed_and_unsigned_integers_compare_by_value():
+    def f(a, b):
+        return a < b, b < a, a == b, a != b, a >= b, b >= a, b == a
+
+    g = nm.jit(f)
+    a = nm.array([-1, 0, 5, 2**62, -(2**63)])
+    b = nm.array([2**64 - 1, 0, 6, 2**63, 2**63], dtype=nm.uint64)
+    for _ in range(4):
+        assert all(bits(p, q) for p, q in zip(g(a, b), f(a, b), strict=True))
+
+
 def test_a_returned_view_shares_the_arguments_memory():
     g = nm.jit(lambda x: (x[1:], x.T, x))
     for _ in range(4):

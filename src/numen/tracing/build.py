@@ -21,6 +21,16 @@ from numen.tracing.trace import Const, External, Host, Instr, Meta, Reg
 
 Operand = Reg | Const | Host
 
+SWAPPED = {
+    "less": "greater",
+    "less_equal": "greater_equal",
+    "greater": "less",
+    "greater_equal": "less_equal",
+    "equal": "equal",
+    "not_equal": "not_equal",
+}
+COMPARISONS = frozenset(SWAPPED)
+
 SCALAR_DTYPES = {
     "float": np.dtype(np.float64),
     "int": np.dtype(np.int64),
@@ -130,6 +140,8 @@ def _instruction(
     if prim.ufunc is not None or name in ("where", "relu", "concatenate"):
         kinds = [_kind(ref, metas) for ref in item.args]
         dtypes, _ = resolve_kinds(prim, tuple(kinds))
+        if name in COMPARISONS and dtypes[0] != dtypes[1]:
+            return _mixed_comparison(segment, item, dtypes, value)
         args = [
             _operand(segment, ref, dtype, value)
             for ref, dtype in zip(item.args, dtypes, strict=True)
@@ -155,6 +167,20 @@ def _instruction(
     if name in ("sum", "mean") and args[0].type.dtype != np.dtype(item.meta.dtype):
         args[0] = graph.op("cast", (args[0],), {"dtype": np.dtype(item.meta.dtype)})
     return graph.op(name, args, params, type_of(item.meta))
+
+
+def _mixed_comparison(
+    segment: SegmentGraph, item: Instr, dtypes: tuple[np.dtype[Any], ...], value: ValueOf
+) -> Value:
+    """An int64 against a uint64, exactly, as NumPy's own loop compares them."""
+    graph, name = segment.graph, item.name
+    a, b = [_operand(segment, r, d, value) for r, d in zip(item.args, dtypes, strict=True)]
+    if a.type.dtype.kind == "u":
+        a, b, name = b, a, SWAPPED[name]
+    below = graph.op("less", (a, graph.const(0, a.type.dtype)))
+    compared = graph.op(name, (graph.op("cast", (a,), {"dtype": b.type.dtype}), b))
+    if_below = graph.const(name in ("less", "less_equal", "not_equal"), BOOL)
+    return graph.op("where", (below, if_below, compared))
 
 
 def _kind(ref: Operand, metas: Mapping[Reg, Meta]) -> Kind:

@@ -325,6 +325,9 @@ class Recorder:
         )
         self._metas[out] = meta
         root._t = (self, out, cell.t)
+        if isinstance(value, ArrayCore) and value is not root and value._v is not None:
+            if value._v.cell is cell:  # its register just now stood for what was written
+                value._t = None
         if id(root) in self._by_id:
             self._written[id(root)] = (root, out)
 
