@@ -1,7 +1,7 @@
 """From which size on an eager op should run a compiled kernel: NumPy against kernels, op by op.
 
-Run `python benchmarks/threshold.py [seconds per cell]`. Prints kernel time / NumPy time, the least of
-many interleaved calls; below 1 the kernel is faster. `KERNEL_THRESHOLD` and `CHEAP_THRESHOLD` in
+Run `python benchmarks/threshold.py [seconds per cell]`. Prints kernel time / NumPy time, the least
+of many interleaved calls; below 1 the kernel is faster. `KERNEL_THRESHOLD` and `CHEAP_THRESHOLD` in
 `dispatch/modes.py` come from this table.
 """
 

@@ -1,1 +1,3 @@
-"""Random programs: `generate.py` writes them, `check.py` runs them every way and compares, `__main__.py` runs many."""
+"""Random programs: `generate.py` writes them, `check.py` runs them every way and compares,
+`__main__.py` runs many.
+"""

@@ -1,4 +1,5 @@
-"""`python -m tests.fuzzing [count] [first seed]`: many random programs, in fresh processes of 500."""
+"""`python -m tests.fuzzing [count] [first seed]`: many random programs, in fresh processes of 500.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ BATCH = 500
 
 
 def run_batch(first: int, count: int) -> int:
-    """Check seeds first .. first + count - 1 in this process; prints a line of counts; returns the differences."""
+    """Check seeds first .. first + count - 1 in this process; prints a line of counts; returns the
+    differences.
+    """
     how: collections.Counter[str] = collections.Counter()
     differences = 0
     for seed in range(first, first + count):

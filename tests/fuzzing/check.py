@@ -1,7 +1,8 @@
-"""Run a program every way and compare: eager/kernels, jit (three calls), the Python target, NumPy op by op.
+"""Run a program every way and compare: eager/kernels, jit (three calls), the Python target, NumPy
+op by op.
 
-The numerics contract: jit, eager/kernels and the Python target have equal bits over whole programs; each single op's
-kernel agrees with NumPy on the same inputs, exactly or within its bound.
+The numerics contract: jit, eager/kernels and the Python target have equal bits over whole programs;
+each single op's kernel agrees with NumPy on the same inputs, exactly or within its bound.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Random programs as Python source, over the ops that exist.
 
-A program is the text of a function `f(a, w, s, k, n)`: `a` a list of input arrays, `w` a leaf parameter, `s` a state
-object, `k` and `n` numbers that change from call to call. Statements are tried on real arrays as they are added, so a program runs without errors.
+A program is the text of a function `f(a, w, s, k, n)`: `a` a list of input arrays, `w` a leaf
+parameter, `s` a state object, `k` and `n` numbers that change from call to call. Statements are
+tried on real arrays as they are added, so a program runs without errors.
 """
 
 from __future__ import annotations
@@ -142,7 +143,9 @@ def _statement(pick: random.Random, names: dict[str, Any], fresh: str) -> str:
 
 
 def _rarer(pick: random.Random, names: dict[str, Any], fresh: str, x: str, y: str, c: str) -> str:
-    """out=, where=, views of views, state, numbers, index arrays, gradients of what there is so far."""
+    """out=, where=, views of views, state, numbers, index arrays, gradients of what there is so
+    far.
+    """
     rank = names[x].ndim
     z = pick.choice(list(names))
     op = pick.choice(("add", "multiply", "subtract", "maximum"))

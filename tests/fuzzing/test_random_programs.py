@@ -1,4 +1,6 @@
-"""300 random programs: jit, eager/kernels, the Python target and NumPy agree as the numerics contract says."""
+"""300 random programs: jit, eager/kernels, the Python target and NumPy agree as the numerics
+contract says.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Runs a program plain and jitted, call by call, and compares everything that can be seen.
 
-A program is a generator function of `jit` (`nm.jit`, or the identity for the plain run). What it yields after each
-call is compared: values, dtypes, `requires_grad`, Python types, identities and shared memory.
+A program is a generator function of `jit` (`nm.jit`, or the identity for the plain run). What it
+yields after each call is compared: values, dtypes, `requires_grad`, Python types, identities and
+shared memory.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ PROGRAMS = []
 
 
 def program(compiled=None, reason=None):
-    """Add a program. compiled: whether jit must compile every key; reason: text that `explain` must give."""
+    """Add a program. compiled: whether jit must compile every key; reason: text that `explain` must
+    give.
+    """
 
     def add(f):
         PROGRAMS.append(pytest.param(f, compiled, reason, id=f.__name__))

@@ -1,4 +1,6 @@
-"""Programs over arrays: views, in-place writes, out=, where=, aliasing between inputs, ndarrays, constants."""
+"""Programs over arrays: views, in-place writes, out=, where=, aliasing between inputs, ndarrays,
+constants.
+"""
 
 from __future__ import annotations
 
@@ -70,9 +72,7 @@ def arguments_overlap_by_detach_and_views(jit):
     g = jit(f)
     for i in range(12):
         x = array(1.0, 2.0)
-        y = (lambda: array(5.0, 6.0), lambda: x.detach(), lambda: x[:], lambda: x[::-1])[
-            (i // 2) % 4 if i > 4 else 0
-        ]()
+        y = (array(5.0, 6.0), x.detach(), x[:], x[::-1])[(i // 2) % 4 if i > 4 else 0]
         yield call(g, x, y), x, y
 
 
@@ -217,7 +217,7 @@ def scalar_flagged_and_plain_zero_d_arguments(jit):
     g = jit(f)
     for i in range(12):
         a = array(1.0, 2.0)
-        x = (lambda: a[0], lambda: a[..., 0], lambda: nm.array(1.0))[i % 3]()
+        x = (a[0], a[..., 0], nm.array(1.0))[i % 3]
         yield call(g, x, array(1.0)), x, a
         yield call(g, x, x), x
 

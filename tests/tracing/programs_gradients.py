@@ -1,4 +1,6 @@
-"""Programs with gradients: accumulation, several backward passes, leaves as arguments, views, no_grad."""
+"""Programs with gradients: accumulation, several backward passes, leaves as arguments, views,
+no_grad.
+"""
 
 from __future__ import annotations
 

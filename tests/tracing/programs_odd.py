@@ -1,4 +1,6 @@
-"""Programs with odd control flow: exceptions, generators, threads, randomness, time, copies, odd callables."""
+"""Programs with odd control flow: exceptions, generators, threads, randomness, time, copies, odd
+callables.
+"""
 
 from __future__ import annotations
 
@@ -581,3 +583,153 @@ def comprehension_and_star_unpacking(jit):
     g = jit(f)
     for i in range(5):
         yield call(g, array(1.0 + i))
+
+
+@program()
+def proxies_survive_their_call(jit):
+    box = Box(n=0, held=None)
+
+    def f(x, lr):
+        box.n += 1
+        box.held = [lambda y: y * lr + box.n, (lr, {"deep": (lr, [lr])})]
+        return x * lr
+
+    g = jit(f)
+    for i in range(6):
+        yield call(g, array(1.0), 0.5 * i), box.held[0](array(2.0)), box.held[1]
+        box.n = i * 2
+
+
+@program()
+def an_exception_keeps_proxies(jit):
+    box = Box(n=0, last=None, values=[])
+
+    def f(x, lr):
+        box.n += 1
+        box.last = {"lr": lr, "n": box.n, "pair": (lr, box.n)}
+        box.values.append(lr * box.n)
+        if lr > 1.6:
+            raise LookupError(lr)
+        return x * lr
+
+    g = jit(f)
+    for i in range(8):
+        yield call(g, array(1.0), 0.4 * i), box.n, box.last, list(box.values)
+
+
+@program()
+def arguments_in_containers_with_exceptions(jit):
+    def f(batch, pair):
+        batch["lr"] = batch["lr"] * 2
+        if pair[0] > 2.5:
+            raise LookupError
+        return batch["x"] * batch["lr"] + pair[0]
+
+    g = jit(f)
+    for i in range(8):
+        batch, pair = {"x": array(1.0), "lr": 0.5 * i}, [1.0 * i, (2.0 * i,)]
+        yield call(g, batch, pair), batch, pair
+
+
+@program()
+def a_hundred_threads_of_state(jit):
+    @jit
+    def f(x, k):
+        return x * k if x.sum() > 0 else x - k
+
+    def work(results, k):
+        results.append([f(array(1.0, -3.0 + k), k) for _ in range(4)])
+
+    results = []
+    for k in range(8):
+        out = []
+        workers = [threading.Thread(target=work, args=(out, float(k))) for _ in range(3)]
+        for t in workers:
+            t.start()
+        for t in workers:
+            t.join()
+        results.append(out)
+    yield results
+
+
+@program()
+def keys_by_dict_order_and_types(jit):
+    f = jit(lambda d, *a: (d["x"] * len(d) + len(a), list(d)))
+    for i in range(12):
+        d = {"x": array(1.0), "y": 2} if i % 3 else {"y": 2, "x": array(1.0)}
+        yield call(f, d, *[None] * (i % 2)), call(f, dict(d), (), [])
+
+
+@program()
+def same_code_other_closures(jit):
+    def make(k, w):
+        return lambda x: x * k + w
+
+    fs = [jit(make(float(i), array(float(i)))) for i in range(3)]
+    helper = make(2.0, array(1.0))
+    g = jit(lambda x: helper(x) * 2)
+    for i in range(9):
+        if i == 4:
+            helper = make(3.0, array(1.0))
+        if i == 6:
+            helper = make(3.0, array(5.0, 6.0))
+        yield [call(f, array(1.0)) for f in fs], call(g, array(1.0))
+
+
+@program()
+def overflow_and_nan_scalars_in_state(jit):
+    box = Box(k=1e200, h=array(1.0))
+
+    def f(x):
+        box.k = box.k * 1e60
+        box.h = box.h + x
+        return x * (box.k - box.k)
+
+    g = jit(f)
+    for i in range(6):
+        if i == 4:
+            box.k = -0.0
+        yield call(g, array(1.0)), box.k, box.h
+
+
+@program()
+def conditional_writes_and_stores(jit):
+    box = Box(h=array(0.0, 0.0), n=0, seen=None)
+
+    def f(x):
+        if x.sum() > 0:
+            box.h[0] += x[0]
+            if box.h[0] > 3:
+                box.h = box.h * 0
+                box.n += 1
+            box.seen = box.h
+        else:
+            box.seen = None
+        return box.h[1:] if box.n % 2 else box.h
+
+    g = jit(f)
+    for i in range(24):
+        yield call(g, array(1.0 if i % 5 else -1.0, 1.0)), box.h, box.n, box.seen
+
+
+@program()
+def lazily_made_state(jit):
+    class Model:
+        def __init__(self):
+            self.w = None
+            self.cache = {}
+
+        def __call__(self, x):
+            if self.w is None:
+                self.w = nm.ones(x.shape[-1])
+            key = x.shape
+            if key not in self.cache:
+                self.cache[key] = nm.arange(x.size)
+            return x * self.w + self.cache[key]
+
+    m = Model()
+    g = jit(m)
+    for i in range(12):
+        if i == 8:
+            m.w = None
+        yield call(g, nm.ones(2 + i % 2 if i < 4 or i > 8 else 2)), m.w, m.cache

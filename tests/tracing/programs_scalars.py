@@ -1,4 +1,6 @@
-"""Programs over Python and NumPy scalars: as arguments and state, in every position, and what escapes."""
+"""Programs over Python and NumPy scalars: as arguments and state, in every position, and what
+escapes.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +90,7 @@ INT_USES = {
     "string_repeat": lambda x, n: (x, "ab" * n, [0] * n),
     "enumerate": lambda x, n: (x, list(enumerate("ab", n))),
     "bytes": lambda x, n: (x, bytes(n)),
-    "format_old": lambda x, n: (x, "%d" % n),
+    "format_old": lambda x, n: (x, "%d" % n),  # noqa: UP031
     "unsupported": lambda x, n: n + "a",
     "call_it": lambda x, n: n(),
     "no_attribute": lambda x, n: n.missing,

@@ -1,4 +1,6 @@
-"""Programs that try to make jit differ from the plain function; `programs.py` compares the two runs."""
+"""Programs that try to make jit differ from the plain function; `programs.py` compares the two
+runs.
+"""
 
 from __future__ import annotations
 

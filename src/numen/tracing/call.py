@@ -1,7 +1,8 @@
-"""The arguments of one call: flattened for the key, and passed on with proxies for the numbers that change.
+"""The arguments of one call: flattened for the key, and passed on with proxies for the numbers that
+change.
 
-Containers are passed as they are, so what the function does to them is seen by the caller; a call that changed one
-can't be compiled. Made and used by `jit.py`.
+Containers are passed as they are, so what the function does to them is seen by the caller; a call
+that changed one can't be compiled. Made and used by `jit.py`.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ PROBING = frozenset(("type", "pow"))
 class Call:
     """What a function is called with.
 
-    leaves: the arguments that are no tuple, list or dict, in order; structure: how they nest; numbers: positions of
-    the Python scalars that change from call to call, scalars: their values.
+    leaves: the arguments that are no tuple, list or dict, in order; structure: how they nest;
+    numbers: positions of the Python scalars that change from call to call, scalars: their values.
     """
 
     args: tuple[Any, ...]
@@ -48,7 +49,8 @@ class Call:
 
 
 class Passed:
-    """The arguments as the function gets them; `restore` takes the proxies out of containers again."""
+    """The arguments as the function gets them; `restore` takes the proxies out of containers again.
+    """
 
     def __init__(self, call: Call, recorder: Recorder, proxies: Mapping[int, HostScalar]) -> None:
         self._call = call

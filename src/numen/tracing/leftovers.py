@@ -1,7 +1,8 @@
-"""After a trace: puts plain numbers where the traced function left proxies in objects it made or returned.
+"""After a trace: puts plain numbers where the traced function left proxies in objects it made or
+returned.
 
-Called by `jit.py` with the proxies of a recording. Places known to the snapshot are restored there already; this
-looks for the rest through the garbage collector, which is slow and rare.
+Called by `jit.py` with the proxies of a recording. Places known to the snapshot are restored there
+already; this looks for the rest through the garbage collector, which is slow and rare.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Jitted methods: each instance has a compiled function of its own, which does not keep the instance alive.
+"""Jitted methods: each instance has a compiled function of its own, which does not keep the
+instance alive.
 
-`Jit.__get__` makes a `WeakMethod` for the instance's Jit and hands out a `BoundJit`, which holds the instance for as
-long as the caller holds it. Next: `jit.py`.
+`Jit.__get__` makes a `WeakMethod` for the instance's Jit and hands out a `BoundJit`, which holds
+the instance for as long as the caller holds it. Next: `jit.py`.
 """
 
 from __future__ import annotations

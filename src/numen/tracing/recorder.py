@@ -134,7 +134,7 @@ class Recorder:
         if tag is not None and tag[0] is self:
             if tag[2] == stamp_of(array):
                 return int(tag[1])
-            return self._derive(array)
+            return int(self._derive(array))
         known = self._by_id.get(id(array))
         if known is not None:
             return known
@@ -145,7 +145,9 @@ class Recorder:
         if type(memory) is View and self._root(array) is not None:
             if slot is not None:
                 self.fixed.update(self.snapshot.places[id(array)])
-            return self._derive(array)
+                if type(array._n) is Node:
+                    raise TraceError("a captured view carries a gradient graph")
+            return int(self._derive(array))
         if slot is not None:
             return self.bind(array, "slot", slot.place)
         if array._v is SCALAR and array._n is None:
@@ -468,9 +470,8 @@ class Recorder:
             node = array._n
             if type(node) is not Node or node.args is None or id(array) in self._pull_of:
                 continue
-            if (
-                self._pulls
-            ):  # their cotangents meet inside the graph: one recorded pass can't say in which order
+            if self._pulls:
+                # Their cotangents meet inside the graph: one recorded pass can't say in which order.
                 raise TraceError("several results carry a gradient graph")
             self._pull_of[id(array)] = len(self._pulls)
             seed = core.ARRAY(np.ones(array._d.shape, array._d.dtype))
@@ -487,7 +488,10 @@ class Recorder:
                 for leaf, g in zip(leaves, found, strict=True)
                 if g is not None
             ]
-            self._pulls.append(Pull(path, reg, tuple(items), tuple(pairs)))
+            steps = tuple([i for i in items if not isinstance(i, tuple)])
+            if len(steps) < len(items):
+                raise TraceError("the backward pass of the result asks for values")
+            self._pulls.append(Pull(path, reg, steps, tuple(pairs)))
             self._keep.append(array)
 
     def _check_nodes(self) -> None:

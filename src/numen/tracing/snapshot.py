@@ -1,8 +1,10 @@
-"""The Python state that a traced function can reach: slots, their guards, and what changed during a trace.
+"""The Python state that a traced function can reach: slots, and what changed during a trace.
 
-Walks closure cells, the globals that the code names, attributes, list and dict items, through Python functions and
-objects of user classes and of numen's own layers and optimisers; never into modules, classes or library objects.
-`recorder.py` takes a Snapshot before a trace and compares after it; `guards.py` checks the slots on each call.
+Walks closure cells, the globals that the code names, attributes, list and dict items, through
+Python functions and objects of user classes and of numen's own layers and optimisers. Of the
+user's own modules and classes it takes the attributes that the code names; library objects are
+left alone (`watch.py`). `recorder.py` takes a Snapshot before a trace and compares after it;
+`guards.py` checks the slots on each call.
 """
 
 from __future__ import annotations
@@ -32,9 +34,10 @@ _LIBRARY_PATHS = tuple({sysconfig.get_path(k) for k in ("purelib", "platlib", "s
 
 
 class Slot:
-    """A place that holds a Python object: a dict entry, a list item, a cell or an object's attribute.
+    """A place that holds a Python object: a dict entry, a list item, a cell or an attribute.
 
-    kind: "item" (container[key], a list), "entry" (dict.get), "cell", "length" (of a list), "keys" (of a dict).
+    kind: "item" (container[key], a list), "entry" (dict.get), "cell", "attribute" (of a class, or
+    in __slots__), "length" (of a list), "keys" (of a dict), "contents" (of a small ndarray).
     """
 
     __slots__ = ("container", "key", "kind", "name", "value")
@@ -105,7 +108,7 @@ def is_library_module(name: str | None) -> bool:
 
 
 def set_attribute(owner: Any, name: str, value: Any) -> None:
-    """Set an attribute of a class or of an object with __slots__, passing by the user's __setattr__."""
+    """Set an attribute of a class or of an object with __slots__, not by a user's __setattr__."""
     setter: Any = type.__setattr__ if isinstance(owner, type) else object.__setattr__
     setter(owner, name, value)
 
@@ -244,7 +247,7 @@ class Snapshot:
             self._work.append((value, name))
 
     def check_nodes(self) -> None:
-        """Refuse a trace that switched an array's gradient on or off, or wrote a gradient graph into it.
+        """Refuse a trace that switched an array's gradient on or off, or wrote a graph into it.
 
         Raises
         ------
@@ -413,7 +416,7 @@ _LOADS = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", 
 
 
 def _only_appends(code: types.CodeType, names: set[str]) -> bool:
-    """Whether each mention of these names in code is the start of `name.append` (or `["name"].append`)."""
+    """Whether each mention of these names starts `name.append` (or `["name"].append`)."""
     steps = [
         i
         for i in dis.get_instructions(code)

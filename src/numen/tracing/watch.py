@@ -1,7 +1,8 @@
 """Objects of libraries that change unseen: random generators, iterators, queues, ndarrays.
 
-`snapshot.py` asks which objects a trace must watch: small ndarrays are compared on each call, random generators after
-the trace, the rest is refused where the traced code names it. Next: `snapshot.py`.
+`snapshot.py` asks which objects a trace must watch: small ndarrays are compared on each call,
+random generators after the trace, the rest is refused where the traced code names it. Next:
+`snapshot.py`.
 """
 
 from __future__ import annotations
