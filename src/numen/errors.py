@@ -1,7 +1,8 @@
 """The exceptions numen raises.
 
-Each subclasses what NumPy (or Python) raises for the same fault, so existing `except` clauses keep working, and its
-text says: the op, what was expected, what came, and a hint. Everything imports this file; it imports nothing.
+Each subclasses what NumPy (or Python) raises for the same fault, so existing `except` clauses keep
+working, and its text says: the op, what was expected, what came, and a hint. Everything imports
+this file; it imports nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ class IndexRangeError(NumenError, IndexError):
 
 
 class GradientError(NumenError, RuntimeError):
-    """A gradient can't be computed as asked: freed graph, a saved value that changed, no graph at all."""
+    """A gradient can't be computed as asked: freed graph, a saved value that changed, no graph at
+    all.
+    """
 
 
 class LeafWriteError(GradientError):
@@ -44,7 +47,9 @@ class FormatError(NumenError, ValueError):
 
 
 class TraceError(NumenError, RuntimeError):
-    """A traced function can't be compiled; the text names the place. `jit` then runs the function eagerly."""
+    """A traced function can't be compiled; the text names the place. `jit` then runs the function
+    eagerly.
+    """
 
 
 class InternalError(NumenError, RuntimeError):
@@ -52,7 +57,9 @@ class InternalError(NumenError, RuntimeError):
 
 
 def describe(*values: object) -> str:
-    """Describe arguments for an error text: `float32 array of shape (2, 3)`, or the Python type and value."""
+    """Describe arguments for an error text: `float32 array of shape (2, 3)`, or the Python type and
+    value.
+    """
     return ", ".join(_describe_one(value) for value in values)
 
 

@@ -1,8 +1,8 @@
 """Process-wide and per-thread settings: `numen.config`.
 
-Read by dispatch (engine) and by the compiler (threads). `config.engine = ...` sets the process default;
-`with config(engine=...)` overrides it for the current thread. dispatch registers a listener to keep its fast-path
-limit in step (see `dispatch/modes.py`).
+Read by dispatch (engine) and by the compiler (threads). `config.engine = ...` sets the process
+default; `with config(engine=...)` overrides it for the current thread. dispatch registers a
+listener to keep its fast-path limit in step (see `dispatch/modes.py`).
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ class Config:
     Attributes
     ----------
     engine : {"auto", "numpy", "kernels"}
-        What computes eager ops: NumPy for small arrays and compiled kernels for large ones ("auto"), NumPy alone,
-        or compiled kernels for every op whose bits they define ("kernels": what `jit` equals bit for bit).
+        What computes eager ops: NumPy for small arrays and compiled kernels for large ones
+        ("auto"), NumPy alone, or compiled kernels for every op whose bits they define ("kernels":
+        what `jit` equals bit for bit).
 
     Examples
     --------

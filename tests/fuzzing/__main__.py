@@ -1,5 +1,4 @@
-"""`python -m tests.fuzzing [count] [first seed]`: many random programs, in fresh processes of 500.
-"""
+"""`python -m tests.fuzzing [count] [first seed]`: many random programs, in fresh processes of 500."""
 
 from __future__ import annotations
 

@@ -686,3 +686,19 @@ def transposed_and_reversed_results(jit):
         for _ in range(4):
             out = call(g, make())
             yield out, [a.strides for a in out]
+
+
+@program(compiled=True)
+def detached_views_of_memory_written_by_every_call(jit):
+    h = array(1.0, 2.0, 3.0)
+
+    def f(x):
+        v = h.T
+        s = h[0] * x
+        d = v.detach()[...]
+        d += s
+        return v * 1, d
+
+    g = jit(f)
+    for _ in range(6):
+        yield call(g, array(1.0)), h

@@ -7,8 +7,8 @@ or runs them in NumPy. It knows ndarrays, dtypes and Python scalars, no Array. R
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from numen.compiler.passes.storage import Order
@@ -21,3 +21,17 @@ def compile_graph(graph: Graph, orders: Sequence[Order] | None = None) -> Progra
     from numen.compiler import program
 
     return program.compile_graph(graph, orders=orders)
+
+
+def elementwise_ops() -> frozenset[str]:
+    """The names of the elementwise ops that `lower.py` knows; loads it only now."""
+    from numen.compiler import lower
+
+    return frozenset(lower.ELEMENTWISE)
+
+
+def has_kernel(op: str, dtypes: Sequence[str], dtype: str, params: Mapping[str, Any]) -> bool:
+    """`lower.has_kernel`; loads it only now."""
+    from numen.compiler import lower
+
+    return lower.has_kernel(op, dtypes, dtype, params)

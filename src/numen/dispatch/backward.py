@@ -235,10 +235,13 @@ def _copied(c: Any) -> Any:
     return c.copy()
 
 
-def register_of(c: ArrayCore) -> Any:
-    """The trace register of an array's present value, or None outside a trace."""
+def register_of(c: ArrayCore, holder: ArrayCore | None = None) -> Any:
+    """The trace register of an array's present value, or None outside a trace.
+
+    holder: the new Array that will hold the value, where it is known to share c's memory.
+    """
     recorder = modes.state.recorder if modes.ACTIVE else None
-    return None if recorder is None else recorder.tag(c)
+    return None if recorder is None else recorder.tag(c, holder)
 
 
 def _accumulate(leaf: Leaf, g: Any) -> None:

@@ -98,7 +98,7 @@ def write(x: ArrayCore, value: Any, op: str, casting: str = "same_kind") -> None
         As `check_writable`.
     """
     check_writable(x, op)
-    raw = value._d if isinstance(value, ArrayCore) else value
+    raw = value._d if isinstance(value, ArrayCore) else getattr(value, "value", value)
     keep_saved_result(x)
     try:
         np.copyto(x._d, raw, casting=casting)  # type: ignore[arg-type]

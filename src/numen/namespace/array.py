@@ -20,7 +20,7 @@ from numen.dispatch.convert import as_array, normalize_axes, operand
 from numen.dispatch.core import SCALAR, ArrayCore, Leaf, View, is_differentiable
 from numen.errors import DTypeError, GradientError, describe
 from numen.namespace import indexing, operators
-from numen.namespace.output import into
+from numen.namespace.output import into, target_of
 from numen.ops import table
 
 
@@ -195,7 +195,7 @@ class Array(ArrayCore):
         """A view of the same memory that takes no part in gradients."""
         result = Array(self._d)
         views.register_detached(result, self)
-        result._t = _backward.register_of(self)
+        result._t = _backward.register_of(self, result)
         return result
 
     def zero_grad(self) -> None:
@@ -437,15 +437,13 @@ class Array(ArrayCore):
             params = {"index": parsed.entries}
             if views.same_view(self, value, table["getitem"], params):
                 return
-            if type(value) in (bool, int, float, complex) or isinstance(value, ArrayCore):
-                source = value
+            source = operand(value)
+            if _is_element(self, parsed.entries):
+                if isinstance(source, ArrayCore) and source._d.ndim:
+                    np.empty(1, self._d.dtype)[0] = source._d  # raises where NumPy does
+                target = _element_view(self, parsed.entries)
             else:
-                source = as_array(value)
-            target = (
-                _element_view(self, parsed.entries)
-                if _is_element(self, parsed.entries)
-                else self[key]
-            )
+                target = self[key]
             views.write(target, source, "setitem", casting="unsafe")
             return
         if isinstance(parsed, indexing.Masked):
@@ -664,6 +662,10 @@ def _reduce(name: str, x: Array, axis: Any, keepdims: bool, dtype: Any, out: Any
             f"{name}: zero-size array to a reduction which has no identity; got {describe(x)}, "
             f"axis {axis}"
         )
+    if dtype is None and out is not None and name in ("sum", "mean"):
+        wanted = target_of(out, name)._d.dtype
+        if np.can_cast(data.dtype, wanted, "same_kind"):
+            dtype = wanted  # NumPy adds up in out's dtype
     if dtype is None:
         result = table[name](x, axis=axes, keepdims=bool(keepdims))
     else:

@@ -15,7 +15,7 @@ from numen.dispatch import backward, core, fast, modes, views
 from numen.dispatch.convert import as_array, operand
 from numen.dispatch.core import SCALAR, ArrayCore
 from numen.dispatch.primitive import Primitive
-from numen.namespace.output import write_directly, writes_directly
+from numen.namespace.output import no_fit, write_directly, writes_directly
 from numen.ops import table
 
 Op = Callable[[Any, Any], Any]
@@ -79,7 +79,10 @@ def in_place(name: str) -> Op:
             write_directly(prim, a, args)
             return a
         views.check_writable(a, f"{name} (in place)")
-        views.write(a, prim(_operand_copy(a, prim), other), f"{name} (in place)")
+        result = prim(_operand_copy(a, prim), other)
+        if result._d.shape != a._d.shape:
+            raise no_fit(a, result._d.shape, name)
+        views.write(a, result, f"{name} (in place)")
         return a
 
     return method

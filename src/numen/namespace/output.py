@@ -49,7 +49,7 @@ def into(out: Any, result: Any, op: str) -> Any:
         return result
     target = target_of(out, op)
     if target._d.shape != result._d.shape:
-        raise _no_fit(target, result._d.shape, op)
+        raise no_fit(target, result._d.shape, op)
     views.write(target, result, op)
     return target
 
@@ -71,7 +71,7 @@ def elementwise_into(prim: Primitive, args: Sequence[Any], out: Any, where: Any)
         return result
     shape = target._d.shape
     if np.broadcast_shapes(shape, result._d.shape) != shape:
-        raise _no_fit(target, result._d.shape, op)
+        raise no_fit(target, result._d.shape, op)
     views.write(target, result, op)
     return target
 
@@ -102,7 +102,8 @@ def write_directly(prim: Primitive, target: Any, args: Sequence[Any]) -> None:
     views.wrote(target, None)
 
 
-def _no_fit(target: Any, shape: tuple[int, ...], op: str) -> ValueError:
+def no_fit(target: Any, shape: tuple[int, ...], op: str) -> ValueError:
+    """The error for a result that does not have its target's shape."""
     return ValueError(
         f"{op}: non-broadcastable output operand with shape {target._d.shape} doesn't match the "
         f"broadcast shape {shape}"

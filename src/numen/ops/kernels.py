@@ -7,13 +7,14 @@ op with explicit casts, compiled once per (dtypes, shapes, strides). Next: `comp
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from numen.compiler import compile_graph, lower
+from numen.compiler import compile_graph, elementwise_ops, has_kernel
 from numen.dispatch import primitive
 from numen.dispatch.primitive import Primitive
 from numen.errors import CompileError, DTypeError, ShapeError
@@ -27,7 +28,11 @@ Key = tuple[Any, ...]
 OTHERS = ("sum", "mean", "max", "min", "argmax", "matmul")
 """Rows that compute, beside the elementwise ones; views and index arrays are NumPy's moves."""
 
-COMPUTED = frozenset({*lower.ELEMENTWISE, *OTHERS})
+
+@functools.cache
+def _computed() -> frozenset[str]:
+    return elementwise_ops() | {*OTHERS}
+
 
 KEEPS_0D = ("where", "cast")
 """Rows whose 0-d results NumPy returns as arrays, not as scalars."""
@@ -59,7 +64,7 @@ def run(prim: Primitive, raw: Sequence[Any], params: dict[str, Any]) -> Any:
     ndarray, NumPy scalar or None
         None where there is no kernel, and where NumPy would raise.
     """
-    if prim.name not in COMPUTED:
+    if prim.name not in _computed():
         return None
     parts: list[Any] = [prim.name]
     given: list[Any] = []
@@ -154,11 +159,11 @@ def _dtypes(
         if not isinstance(given[1], (int, float)):
             return None
         options["exponent"] = given[1]
-    if not lower.has_kernel(op, [d.name for d in dtypes], out.name, options):
+    if not has_kernel(op, [d.name for d in dtypes], out.name, options):
         return None
     for kind, dtype in zip(kinds, dtypes, strict=True):
         cast = isinstance(kind, np.dtype) and kind != dtype
-        if cast and not lower.has_kernel("cast", [np.dtype(kind).name], dtype.name, {}):
+        if cast and not has_kernel("cast", [np.dtype(kind).name], dtype.name, {}):
             return None
     return dtypes
 

@@ -9,10 +9,7 @@ and by the compiler. Libraries are never unloaded.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
-import platform
-import sys
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
@@ -22,10 +19,9 @@ from typing import Any
 from numen.errors import CompileError
 from numen.runtime import cache, memory, profile
 from numen.runtime.elf import defined_functions, undefined_symbols
+from numen.runtime.platforms import available
 
 __all__ = ["Library", "available", "compile_ir", "compile_many", "undefined_symbols"]
-
-_MACHINES = ("x86_64", "aarch64")
 
 
 class Library:
@@ -52,17 +48,6 @@ class Library:
                 f"library {self.key!r} defines no function {name!r}; "
                 f"it defines {sorted(self._addresses)}"
             ) from None
-
-
-def available() -> bool:
-    """Whether native code runs here: CPython, 64-bit Linux, x86-64 or aarch64, llvmlite."""
-    return (
-        sys.platform.startswith("linux")
-        and sys.implementation.name == "cpython"
-        and sys.maxsize > 2**32
-        and platform.machine() in _MACHINES
-        and importlib.util.find_spec("llvmlite") is not None
-    )
 
 
 def compile_ir(key: str, ir: str) -> Library:

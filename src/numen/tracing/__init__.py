@@ -1,6 +1,8 @@
-"""Tracing: `jit` records an eager run and replays it compiled; `explain` shows what was compiled and what was not.
+"""Tracing: `jit` records an eager run and replays it compiled; `explain` shows what was compiled
+and what was not.
 
-Read `jit.py` first, then `recorder.py` (what is noted), `tree.py` (how calls are merged and replayed) and `build.py`.
+Read `jit.py` first, then `recorder.py` (what is noted), `tree.py` (how calls are merged and
+replayed) and `build.py`.
 """
 
 from numen.tracing.explain import explain, verify

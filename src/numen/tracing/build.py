@@ -1,7 +1,9 @@
-"""A segment to a compiler graph: casts made explicit, weak scalars given dtypes, registers turned into values.
+"""A segment to a compiler graph: casts made explicit, weak scalars given dtypes, registers turned
+into values.
 
-Comes from `tree.py` when a segment is first replayed; goes to `compiler.program.compile_graph`. The dtypes an
-elementwise op computes in are NumPy's own (`ops/dtypes.py`), so graph ops see operands of one dtype.
+Comes from `tree.py` when a segment is first replayed; goes to `compiler.program.compile_graph`. The
+dtypes an elementwise op computes in are NumPy's own (`ops/dtypes.py`), so graph ops see operands of
+one dtype.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ SCALAR_DTYPES = {
 
 
 def order_of(meta: Meta) -> str:
-    """The memory order in which a value of this description is made: "F" where its strides say so, else "C"."""
+    """The memory order in which a value of this description is made: "F" where its strides say so,
+    else "C".
+    """
     itemsize = np.dtype(meta.dtype).itemsize
     if len(meta.shape) < 2 or meta.strides == contiguous_strides(meta.shape, itemsize):
         return "C"
@@ -54,7 +58,8 @@ def type_of(meta: Meta) -> TensorType:
 class SegmentGraph:
     """A segment's graph with what feeds it.
 
-    inputs: ("register", reg) or ("host", expr) for each graph input; outputs: registers in output order.
+    inputs: ("register", reg) or ("host", expr) for each graph input; outputs: registers in output
+    order.
     """
 
     def __init__(self) -> None:
@@ -103,8 +108,9 @@ def build(
 ) -> SegmentGraph:
     """Make the graph of a segment.
 
-    items: its instructions and externals in order; externals: the registers of all externals so far; outputs:
-    registers whose values leave it; writes: (external register, register of its final content) committed at its end.
+    items: its instructions and externals in order; externals: the registers of all externals so
+    far; outputs: registers whose values leave it; writes: (external register, register of its final
+    content) committed at its end.
     """
     segment = SegmentGraph()
 

@@ -1,8 +1,8 @@
 """Generated entry functions: the whole replay of a straight path as one Python function.
 
-A tree whose path has no query gets a function that checks the arguments and the Python state by identity, calls the
-program and wraps the results; anything unusual returns MISS and the general path of `jit.py` decides. Called by
-`jit.py`; the guards' meaning is `guards.py`'s.
+A tree whose path has no query gets a function that checks the arguments and the Python state by
+identity, calls the program and wraps the results; anything unusual returns MISS and the general
+path of `jit.py` decides. Called by `jit.py`; the guards' meaning is `guards.py`'s.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ def make_entry(
 ) -> Any:
     """The entry function of a verified straight path, or None where the general path must serve.
 
-    leaves: the arguments of a call that fits (all positional, none nested); dynamic: positions of changing scalars.
+    leaves: the arguments of a call that fits (all positional, none nested); dynamic: positions of
+    changing scalars.
     """
     segment = tree.root
     if (
@@ -175,7 +176,9 @@ def _argument(w: _Writer, i: int, x: Any, dynamic: bool, written: bool, given: l
 
 
 def _cannot_alias(w: _Writer, tree: Tree, guards: Guards, objects: dict[int, str]) -> bool:
-    """Make sure that no argument views an array that is written; False where only the general path can."""
+    """Make sure that no argument views an array that is written; False where only the general path
+    can.
+    """
     assert tree.root is not None and tree.root.end is not None
     externals = {e.reg: e for e in tree.root.externals}
     written = []

@@ -93,7 +93,8 @@ def explain(function: Any, stages: bool = False) -> Explanation:
 
 
 def verify(function: Any, *args: Any, **kwargs: Any) -> None:
-    """Run a jitted function and its plain Python on equal copies of the arguments and compare bit for bit.
+    """Run a jitted function and its plain Python on equal copies of the arguments and compare bit
+    for bit.
 
     State that the function writes besides its arguments changes twice.
 

@@ -1,6 +1,8 @@
-"""The end of a replay: makes the returned arrays, puts gradients and stored Python state where eager would.
+"""The end of a replay: makes the returned arrays, puts gradients and stored Python state where
+eager would.
 
-Comes from `jit.py` with the registers of the path that ran; mirrors `Recorder.finish`, which described the End.
+Comes from `jit.py` with the registers of the path that ran; mirrors `Recorder.finish`, which
+described the End.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from numen.tracing.snapshot import set_attribute
 from numen.tracing.trace import Const, End, Reg, Result
 
 FREED = Primitive("a jitted function", lambda a: a)
-"""Stands for the graph behind a result whose backward pass already ran inside the traced function."""
+"""Stands for the graph behind a result whose backward pass already ran inside the traced function.
+"""
 
 
 def freed_node(data: Any) -> Node:

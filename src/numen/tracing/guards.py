@@ -1,7 +1,7 @@
 """Guards: is the Python state still the one a tree was recorded with?
 
-Made from a Snapshot; `check` runs on every call. Identity first; an array slot accepts another array of the same
-description, a slot whose scalar is an input accepts any number of its type.
+Made from a Snapshot; `check` runs on every call. Identity first; an array slot accepts another
+array of the same description, a slot whose scalar is an input accepts any number of its type.
 """
 
 from __future__ import annotations
@@ -116,7 +116,9 @@ class Guards:
         return value if isinstance(value, ArrayCore) else None
 
     def check(self, scalars: list[Any], leaves: Sequence[Any]) -> Bound | None:
-        """The call's scalar inputs and the arrays of slots that changed, or None if the state does not fit."""
+        """The call's scalar inputs and the arrays of slots that changed, or None if the state does
+        not fit.
+        """
         changed: dict[Any, ArrayCore] = {}
         moved = False
         for slot in self._slots:
@@ -204,7 +206,8 @@ class Guards:
         return str(w.name("A", self._arrays[place].value))
 
     def write_checks(self, w: Any, given: list[str]) -> bool:
-        """Write this state's checks, by identity, into a generated entry; append its scalar inputs to `given`.
+        """Write this state's checks, by identity, into a generated entry; append its scalar inputs
+        to `given`.
 
         Returns False where only `check` itself can decide.
         """

@@ -1,8 +1,9 @@
 """Python scalars inside a trace: proxies that record Python's own arithmetic.
 
-A scalar argument or state slot that changes between calls becomes a `HostScalar`: it computes with real values, so
-plain Python code runs, and keeps the expression (`HostExpr`) that a replay evaluates again. Comparisons and
-conversions are queries: the trace depends on their outcome. Made by `recorder.py`, evaluated by `tree.py`.
+A scalar argument or state slot that changes between calls becomes a `HostScalar`: it computes with
+real values, so plain Python code runs, and keeps the expression (`HostExpr`) that a replay
+evaluates again. Comparisons and conversions are queries: the trace depends on their outcome. Made
+by `recorder.py`, evaluated by `tree.py`.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ MAY_RAISE = frozenset(("truediv", "floordiv", "mod", "pow", "lshift", "rshift", 
 class HostExpr:
     """An expression over host inputs.
 
-    op: "input" (args: the number of a scalar input), "const" (args: type name and repr, then the value), "item"
-    (args: a register), or a name in OPERATORS over HostExprs.
+    op: "input" (args: the number of a scalar input), "const" (args: type name and repr, then the
+    value), "item" (args: a register), or a name in OPERATORS over HostExprs.
     """
 
     op: str
@@ -99,7 +100,9 @@ class HostExpr:
 
 
 def text_of(value: Any) -> str:
-    """Text that tells scalars apart, the two zeros and NaN too; ints may be longer than Python prints."""
+    """Text that tells scalars apart, the two zeros and NaN too; ints may be longer than Python
+    prints.
+    """
     return hex(value) if type(value) is int else repr(value)
 
 
@@ -109,7 +112,8 @@ def constant(value: Any) -> HostExpr:
 
 
 class HostScalar:
-    """A Python number during a trace. `isinstance(x, float)` holds for it as for the number it stands for.
+    """A Python number during a trace. `isinstance(x, float)` holds for it as for the number it
+    stands for.
 
     Outside its trace (in another thread, in a generator that runs later) it is just that number.
     """

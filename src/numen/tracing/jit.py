@@ -21,7 +21,7 @@ import numpy as np
 from numen.dispatch import modes
 from numen.dispatch.core import SCALAR, ArrayCore, Leaf
 from numen.errors import TraceError
-from numen.runtime import native, profile
+from numen.runtime import platforms, profile
 from numen.settings import config
 from numen.tracing.call import PROBING, Call, flatten
 from numen.tracing.entry import MISS, make_entry
@@ -122,7 +122,7 @@ class Jit:
                     return result
         if modes.ACTIVE and modes.state.recorder is not None:
             return self._function(*args, **kwargs)
-        if config.engine == "numpy" or not native.available() or errstate_is_strict():
+        if config.engine == "numpy" or not platforms.available() or errstate_is_strict():
             return self._function(*args, **kwargs)
         leaves: list[Any] = []
         structure = flatten((args, kwargs), leaves)

@@ -1,8 +1,9 @@
 """Gradients through a jitted call: the node that a replay hangs on a returned array.
 
-The backward pass of the array was recorded with the call (`Recorder._record_pulls`) and is one compiled program over
-the call's registers. A gradient of that gradient runs the plain function again, which is safe: a call with such a
-result changes no state. Called by `finish.py`; the rule is called by dispatch's backward pass.
+The backward pass of the array was recorded with the call (`Recorder._record_pulls`) and is one
+compiled program over the call's registers. A gradient of that gradient runs the plain function
+again, which is safe: a call with such a result changes no state. Called by `finish.py`; the rule is
+called by dispatch's backward pass.
 """
 
 from __future__ import annotations

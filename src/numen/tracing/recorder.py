@@ -207,9 +207,9 @@ class Recorder:
         return known
 
     @_noting
-    def tag(self, array: ArrayCore) -> Any:
-        """The tag for another Array object that holds the same present value."""
-        return (self, self.reg(array), NEVER_WRITTEN)
+    def tag(self, array: ArrayCore, holder: ArrayCore | None = None) -> Any:
+        """The tag for another Array object (`holder`) that holds the same present value."""
+        return (self, self.reg(array), NEVER_WRITTEN if holder is None else stamp_of(holder))
 
     # ------------------------------------------------------------------------------------------ operations
     def apply(self, prim: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:

@@ -1,7 +1,8 @@
 """What a recorded call consists of: bindings, instructions, queries and the end.
 
-Plain data, compared for equality: a trace is trusted when a second recording gives the same. `recorder.py` makes it,
-`tree.py` merges traces into a tree of segments, `build.py` turns a segment into a compiler graph.
+Plain data, compared for equality: a trace is trusted when a second recording gives the same.
+`recorder.py` makes it, `tree.py` merges traces into a tree of segments, `build.py` turns a segment
+into a compiler graph.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ Reg = int
 
 @dataclass(frozen=True)
 class Meta:
-    """What a register's array looks like: dtype name, shape, byte strides, and whether it is a NumPy scalar."""
+    """What a register's array looks like: dtype name, shape, byte strides, and whether it is a
+    NumPy scalar.
+    """
 
     dtype: str
     shape: tuple[int, ...]
@@ -45,8 +48,9 @@ class Host:
 class External:
     """An array that exists before the call; it gets register `reg` where it is first used.
 
-    kind: "arg" (key: position among the flattened arguments), "slot" (key: the slot's place), "object" (key: id),
-    "grad" (key: the register of the leaf's array), "constant" (key: bytes of the value made during the trace).
+    kind: "arg" (key: position among the flattened arguments), "slot" (key: the slot's place),
+    "object" (key: id), "grad" (key: the register of the leaf's array), "constant" (key: bytes of
+    the value made during the trace).
     """
 
     reg: Reg
@@ -70,8 +74,8 @@ class Instr:
 class Query:
     """A place where a segment ends: Python asked for the value of a register or of a HostExpr.
 
-    kind: "bool", "int", "float", "index" or "item" of a register, "host" of a HostExpr; "value" ends a segment
-    without asking, because the HostExpr reads an array and feeds an op.
+    kind: "bool", "int", "float", "index" or "item" of a register, "host" of a HostExpr; "value"
+    ends a segment without asking, because the HostExpr reads an array and feeds an op.
     """
 
     kind: str
@@ -82,9 +86,9 @@ class Query:
 class Result:
     """How to make one returned or stored array.
 
-    kind: "external" (the object itself: reg), "value" (a fresh array of reg's value), "view" (of the group's array,
-    by path). freed tells that the array carries an already freed graph, pull which recorded backward pass is its own,
-    serial which views are one object.
+    kind: "external" (the object itself: reg), "value" (a fresh array of reg's value), "view" (of
+    the group's array, by path). freed tells that the array carries an already freed graph, pull
+    which recorded backward pass is its own, serial which views are one object.
     """
 
     kind: str
@@ -100,10 +104,12 @@ class Result:
 
 @dataclass(frozen=True)
 class Pull:
-    """The backward pass of a returned array: from its cotangent to the cotangents of outside leaves.
+    """The backward pass of a returned array: from its cotangent to the cotangents of outside
+    leaves.
 
-    path: the keys that lead to the array in the output; seed: the register of its cotangent; items: instructions, over
-    the registers of the call; pairs: (register of a leaf's array, register of its cotangent).
+    path: the keys that lead to the array in the output; seed: the register of its cotangent; items:
+    instructions, over the registers of the call; pairs: (register of a leaf's array, register of
+    its cotangent).
     """
 
     path: tuple[Any, ...]

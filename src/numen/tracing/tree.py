@@ -1,8 +1,9 @@
 """The trace tree: segments between queries, merged from traces, replayed by compiled programs.
 
-A Tree belongs to one key of a traced function (`jit.py`). `merge` adds a recorded path or verifies a known one;
-`replay` runs segments until a query's outcome is unseen (then the caller records again: nothing has been committed,
-because writes and stores happen in the last segment). Next: `build.py`, `finish.py`.
+A Tree belongs to one key of a traced function (`jit.py`). `merge` adds a recorded path or verifies
+a known one; `replay` runs segments until a query's outcome is unseen (then the caller records
+again: nothing has been committed, because writes and stores happen in the last segment). Next:
+`build.py`, `finish.py`.
 """
 
 from __future__ import annotations
@@ -98,7 +99,9 @@ def end_registers(end: End) -> set[Reg]:
 
 
 def outcome_key(outcome: Any) -> Any:
-    """Outcomes that compare equal but are not the same value (True and 1, 0.0 and -0.0) get different keys."""
+    """Outcomes that compare equal but are not the same value (True and 1, 0.0 and -0.0) get
+    different keys.
+    """
     if type(outcome) is bool:
         return outcome
     return (type(outcome).__name__, repr(outcome))
@@ -114,7 +117,7 @@ class Tree:
         self.segments = 0
         self.replays = 0
 
-    # ------------------------------------------------------------------------------------------ merging
+    # -------------------------------------------------------------------------------------- merging
     def merge(self, recorder: Recorder, end: End) -> None:
         """Add a recorded path, or verify the part that is known.
 
@@ -181,7 +184,7 @@ class Tree:
             segment.needed = segment.needed | wanted
             segment.program = None
 
-    # ------------------------------------------------------------------------------------------ compiling
+    # ------------------------------------------------------------------------------------ compiling
     def program(self, segment: Segment) -> tuple[Program, SegmentGraph]:
         """The segment's compiled program."""
         ready = segment.program
@@ -225,7 +228,9 @@ def _known(segment: Segment) -> tuple[dict[Reg, Meta], set[Reg]]:
 
 
 def _split(recorder: Recorder, end: End) -> list[tuple[Segment, Any]]:
-    """Cut a recording at its queries: (segment, (outcome key, outcome)) parts, the last one with the end."""
+    """Cut a recording at its queries: (segment, (outcome key, outcome)) parts, the last one with
+    the end.
+    """
     parts: list[tuple[Segment, Any]] = []
     current = Segment(None)
     for item in recorder.items:

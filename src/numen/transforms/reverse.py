@@ -114,7 +114,7 @@ def _outside(x: Any, aliases: Sequence[Any]) -> Any:
     if isinstance(x, ArrayCore) and x._n is not None and all(type(a._n) is Leaf for a in aliases):
         if not _reaches_outer(x._n, {a._n for a in aliases}):
             detached = core.ARRAY(x._d, None, x._v)
-            detached._t = _backward.register_of(x)
+            detached._t = _backward.register_of(x, detached)
             return detached
     return x
 

@@ -1,0 +1,14 @@
+"""Random statements mean what they mean in NumPy, views, scalars and errors included."""
+
+from __future__ import annotations
+
+import pytest
+from tests.fuzzing.against_numpy import compare
+from tests.fuzzing.generate import generate
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("first", range(0, 300, 100))
+def test_statements_agree_with_numpy(first: int) -> None:
+    for seed in range(first, first + 100):
+        compare(generate(seed))
