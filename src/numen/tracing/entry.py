@@ -122,7 +122,8 @@ def make_entry(
     inputs = []
     for kind, x in graph.inputs:
         if kind == "register":
-            inputs.append(f"{objects[x]}._d")
+            name = objects[x]
+            inputs.append(f"d{name[1:]}" if name[0] == "a" and name[1:].isdigit() else f"{name}._d")
         elif x.op == "input":
             inputs.append(given[x.args[0]])
         else:
