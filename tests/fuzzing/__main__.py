@@ -1,4 +1,4 @@
-"""`python -m tests.fuzzing [count] [first seed]`: many random programs, in fresh processes of 500."""
+"""`python -m tests.fuzzing [count] [first seed]`: random programs, in fresh processes of 500."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from tests.fuzzing.check import Difference, check
+from tests.fuzzing.check import DifferenceError, check
 from tests.fuzzing.generate import generate
 
 BATCH = 500
@@ -25,7 +25,7 @@ def run_batch(first: int, count: int) -> int:
         try:
             reason, _ = check(program)
             how[reason] += 1
-        except Difference as error:
+        except DifferenceError as error:
             differences += 1
             print(error, flush=True)
         except Exception:

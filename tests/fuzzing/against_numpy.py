@@ -11,7 +11,7 @@ import types
 from typing import Any
 
 import numpy as np
-from tests.fuzzing.check import Difference
+from tests.fuzzing.check import DifferenceError
 from tests.fuzzing.generate import Program
 
 import numen as nm
@@ -91,7 +91,7 @@ def compare(program: Program) -> None:
 
     Raises
     ------
-    Difference
+    DifferenceError
         At the first statement after which something differs.
     """
     ours, theirs = scope(nm, program), scope(NUMPY, program)
@@ -102,9 +102,9 @@ def compare(program: Program) -> None:
                 continue
             got, want = run(line, ours), run(line.replace(".detach()", ""), theirs)
             if (got is None) != (want is None) or (got and want and not issubclass(got, want)):
-                raise Difference(f"seed {program.seed}: {line}: raises {got} / {want}")
+                raise DifferenceError(f"seed {program.seed}: {line}: raises {got} / {want}")
             if ".detach()" in line:  # an ndarray has no such view of itself
                 continue
             found = difference(ours, theirs)
             if found is not None:
-                raise Difference(f"seed {program.seed}: {line}: {found}")
+                raise DifferenceError(f"seed {program.seed}: {line}: {found}")

@@ -25,7 +25,7 @@ POINTWISE = {"exp", "log", "tanh", "power"}
 REDUCED = {"sum", "mean", "matmul"}
 
 
-class Difference(AssertionError):
+class DifferenceError(AssertionError):
     """Two ways of running a program disagree."""
 
 
@@ -207,7 +207,7 @@ def check(program: Program) -> tuple[str, bool]:
 
     Raises
     ------
-    Difference
+    DifferenceError
         With the program's text, where two ways disagree.
     """
     f = program.function()
@@ -226,9 +226,9 @@ def check(program: Program) -> tuple[str, bool]:
             if not bits_equal(x, y):
                 found.append(f"call {call}, result {i}: jit {x!r} / eager {y!r}")
     if found:
-        raise Difference(f"seed {program.seed}\n{program.source}\n" + "\n".join(found[:4]))
+        raise DifferenceError(f"seed {program.seed}\n{program.source}\n" + "\n".join(found[:4]))
     reasons = nm.explain(jitted).reasons
     return (reasons[0] if reasons else "compiled"), not reasons
 
 
-__all__ = ["Difference", "State", "check"]
+__all__ = ["DifferenceError", "State", "check"]

@@ -110,7 +110,8 @@ def _statement(pick: random.Random, names: dict[str, Any], fresh: str) -> str:
         left, right = pick.choice(((x, c), (c, x)))
         return f"{fresh} = {left} {pick.choice('+-*/')} {right}"
     if kind == 6:
-        return f"{fresh} = nm.{pick.choice(('exp', 'tanh', 'relu', 'sqrt', 'absolute', 'negative', 'log'))}({x})"
+        name = pick.choice(("exp", "tanh", "relu", "sqrt", "absolute", "negative", "log"))
+        return f"{fresh} = nm.{name}({x})"
     if kind == 7:
         return f"{fresh} = nm.tanh({x}) * 0.5"
     if kind == 8:
@@ -119,14 +120,17 @@ def _statement(pick: random.Random, names: dict[str, Any], fresh: str) -> str:
         return f"{fresh} = nm.{pick.choice(('maximum', 'minimum'))}({x}, {pick.choice((y, c))})"
     if kind < 12:
         keep = pick.choice((", keepdims=True", ""))
-        return f"{fresh} = {x}.{pick.choice(('sum', 'mean', 'max', 'min'))}(axis={_axis(pick, rank)}{keep})"
+        name = pick.choice(("sum", "mean", "max", "min"))
+        return f"{fresh} = {x}.{name}(axis={_axis(pick, rank)}{keep})"
     if kind == 12:
         axis = pick.choice(("None", str(pick.randrange(rank)) if rank else "None"))
         return f"{fresh} = {x}.argmax(axis={axis})"
     if kind == 13:
-        return f"{fresh} = {pick.choice((f'{x} @ {y}', f'{x}.T @ {y}', f'{x} @ {y}.T', f'{x} @ {x}.T'))}"
+        product = pick.choice((f"{x} @ {y}", f"{x}.T @ {y}", f"{x} @ {y}.T", f"{x} @ {x}.T"))
+        return f"{fresh} = {product}"
     if kind == 14:
-        return f"{fresh} = {pick.choice((f'{x}.reshape(-1)', f'{x}.T', f'{x}.T.reshape(-1)', f'{x}[None]', f'{x}.copy()'))}"
+        moved = pick.choice((".reshape(-1)", ".T", ".T.reshape(-1)", "[None]", ".copy()"))
+        return f"{fresh} = {x}{moved}"
     if kind == 15:
         return f"{fresh} = {x}[{_index(pick, rank)}]"
     if kind == 16:
@@ -180,7 +184,8 @@ def _rarer(pick: random.Random, names: dict[str, Any], fresh: str, x: str, y: st
             f"{fresh} = nm.scatter_add({x}, {there}, {pick.choice((c, 'k'))})",
             f"{x}[{there}] {pick.choice(('=', '+='))} {pick.choice((y, c, 'n'))}",
             f"{fresh} = {x}[{there}, {_slice(pick)}]",
-            f"w.grad = None; nm.sum(nm.tanh({x} * p)).backward(retain_graph=True); {fresh} = w.grad * 1",
+            f"w.grad = None; nm.sum(nm.tanh({x} * p)).backward(retain_graph=True)"
+            f"; {fresh} = w.grad * 1",
             f"with nm.no_grad(): {x}[{_index(pick, rank)}] = {pick.choice((y, c))}",
         )
     )

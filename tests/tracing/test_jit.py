@@ -1,4 +1,6 @@
-"""jit: the rules of the design's table, each as a program whose results equal eager's with the engine "kernels"."""
+"""jit: the rules of the design's table, each as a program whose results equal eager's with the
+engine "kernels".
+"""
 
 from __future__ import annotations
 
@@ -169,7 +171,7 @@ def test_two_batch_sizes_compile_kernels_once():
     assert after["jit_replays"] > before["jit_replays"]
 
 
-# ------------------------------------------------------------------------------------------------ Python scalars
+# ----------------------------------------------------------------------------------- Python scalars
 
 
 def test_a_scalar_that_changes_becomes_an_input():
@@ -234,7 +236,7 @@ def test_a_counter_and_a_decaying_rate_in_state():
     assert nm.profile.counters()["jit_traces"] == traces
 
 
-# ------------------------------------------------------------------------------------------------ Python state
+# ------------------------------------------------------------------------------------- Python state
 
 GLOBAL_SCALE = 2.0
 
@@ -354,7 +356,7 @@ def test_printing_happens_while_recording_only(capsys):
     assert capsys.readouterr().out.count("value") == 2
 
 
-# ------------------------------------------------------------------------------------------------ queries
+# ------------------------------------------------------------------------------------------ queries
 
 
 def test_branches_on_values():
@@ -417,7 +419,7 @@ def test_an_item_that_feeds_an_op_is_an_input_not_a_key():
     assert nm.explain(g).compiled == 1 and not nm.explain(g).reasons
 
 
-# ------------------------------------------------------------------------------------------------ writes and views
+# --------------------------------------------------------------------------------- writes and views
 
 
 def test_writes_into_arguments_and_captured_arrays():
@@ -523,7 +525,7 @@ def test_strided_and_scalar_arguments():
                 assert bits(f(x, y), want)
 
 
-# ------------------------------------------------------------------------------------------------ errors, nesting
+# ---------------------------------------------------------------------------------- errors, nesting
 
 
 def test_an_exception_is_raised_every_time_and_nothing_is_cached():
@@ -650,7 +652,7 @@ def test_a_call_that_raises_has_changed_nothing_before_python_runs_again():
     assert total.tolist() == [5.0, 5.0, 5.0]  # as eager leaves it: written once, then raised
 
 
-# ------------------------------------------------------------------------------------------------ gradients through
+# -------------------------------------------------------------------------------- gradients through
 
 
 def leaf(*shape, seed=0):

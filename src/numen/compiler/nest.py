@@ -20,7 +20,7 @@ BLOCK = 8192
 """Elements of a reduced axis that one block accumulates; part of the numerics contract."""
 
 LANES = 16
-"""Logical lanes of a reduction: element i of a block goes to lane i % LANES; part of the contract."""
+"""Logical lanes of a reduction: element i of a block goes to lane i % LANES; also contract."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ class Nest:
 
     rank: number of axes, the reduced one included. reduced: whether the last axis is a reduced one.
     buffers: inputs and outputs; scalars: dtype names ("float64" or "int64") of run-time scalars.
-    body: instructions in order. With `reduced`, a "reduce" instruction turns a value computed inside
-    the reduced loop into one that stands after it: every instruction that does not depend on a
-    reduce is inside the loop, every one that does stands after it (its other arguments must not
+    body: instructions in order. With `reduced`, a "reduce" instruction turns a value computed
+    inside the reduced loop into one that stands after it: every instruction that does not depend on
+    a reduce is inside the loop, every one that does stands after it (its other arguments must not
     vary along the reduced axis: loads of buffers with class "0" there, constants and scalars, are
     evaluated again after the loop).
     stores: in a reduced nest every stored value stands after the loop.

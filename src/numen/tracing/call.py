@@ -49,7 +49,7 @@ class Call:
 
 
 class Passed:
-    """The arguments as the function gets them; `restore` takes the proxies out of containers again."""
+    """The arguments as the function gets them; `restore` takes proxies out of containers."""
 
     def __init__(self, call: Call, recorder: Recorder, proxies: Mapping[int, HostScalar]) -> None:
         self._call = call

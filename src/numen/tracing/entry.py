@@ -148,7 +148,8 @@ def _argument(w: _Writer, i: int, x: Any, dynamic: bool, written: bool, given: l
         w.lines.append(f"d{i} = a{i}._d")
         shape, strides = w.name("S", d.shape), w.name("S", d.strides)
         w.unless(
-            f"d{i}.shape == {shape} and d{i}.dtype is {w.name('D', d.dtype)} and d{i}.strides == {strides}"
+            f"d{i}.shape == {shape} and d{i}.dtype is {w.name('D', d.dtype)}"
+            f" and d{i}.strides == {strides}"
         )
         w.unless(f"a{i}._n is None" if x._n is None else f"type(a{i}._n) is {w.name('L', Leaf)}")
         if not d.ndim:

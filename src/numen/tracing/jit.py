@@ -1,8 +1,9 @@
 """`jit`: an eager run with a recorder attached, then replays of what it recorded.
 
-A call looks up the trees of its key (argument structure, shapes, dtypes, flags, modes), checks the Python state the
-tree was recorded with, and replays; an unseen outcome, a new state or the second call records again. What can't be
-compiled runs eagerly with the engine "kernels", which has the same bits. Next: `recorder.py`, `tree.py`.
+A call looks up the trees of its key (argument structure, shapes, dtypes, flags, modes), checks the
+Python state the tree was recorded with, and replays; an unseen outcome, a new state or the second
+call records again. What can't be compiled runs eagerly with the engine "kernels", which has the
+same bits. Next: `recorder.py`, `tree.py`.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ class Jit:
     def __repr__(self) -> str:
         return f"<jit {getattr(self._function, '__qualname__', self._function)}>"
 
-    # ------------------------------------------------------------------------------------------ calls
+    # ---------------------------------------------------------------------------------------- calls
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs:
             for quick in self._fast:
@@ -180,7 +181,7 @@ class Jit:
         grad = not modes.NO_GRAD or modes.state.grad
         return (structure, tuple(parts), grad), scalars, numbers
 
-    # ------------------------------------------------------------------------------------------ replay
+    # --------------------------------------------------------------------------------------- replay
     def _replay(
         self, entry: Entry, leaves: Sequence[Any], bound: Any, args: Any, kwargs: Any
     ) -> Any:
@@ -250,7 +251,7 @@ class Jit:
         if made is not None:
             self._fast = (made, *self._fast[:1])
 
-    # ------------------------------------------------------------------------------------------ tracing
+    # -------------------------------------------------------------------------------------- tracing
     def _trace(self, call: Call) -> Any:
         if not self._lock.acquire(
             blocking=False
@@ -341,7 +342,9 @@ class Jit:
         return output
 
     def _take_logs(self, end: Any, guards: Guards, snapshot: Snapshot) -> None:
-        """Stop guarding the lists that the call appended to, where the code does nothing else with them."""
+        """Stop guarding the lists that the call appended to, where the code does nothing else with
+        them.
+        """
         for store in end.stores:
             if store[0] == "append":
                 _, container, name, _ = store
@@ -402,10 +405,12 @@ class Jit:
 
 
 def jit(function: Callable[..., Any]) -> Any:
-    """Compile a Python function by recording what it does; the result equals eager/kernels bit for bit.
+    """Compile a Python function by recording what it does; the result equals eager/kernels bit for
+    bit.
 
-    Plain Python `if`, `while`, `float()`, attribute stores, appended lists, in-place writes and `loss.backward()`
-    work. What can't be compiled runs eagerly with the same result; `explain` names it.
+    Plain Python `if`, `while`, `float()`, attribute stores, appended lists, in-place writes and
+    `loss.backward()` work. What can't be compiled runs eagerly with the same result; `explain`
+    names it.
 
     Parameters
     ----------
@@ -415,7 +420,8 @@ def jit(function: Callable[..., Any]) -> Any:
     Returns
     -------
     callable
-        Called like the function. Keyed by exact shapes, dtypes and modes; kernels are shared between shapes.
+        Called like the function. Keyed by exact shapes, dtypes and modes; kernels are shared
+        between shapes.
 
     Examples
     --------
@@ -464,7 +470,9 @@ def _resolve(
 
 
 def _collide(end: End, objects: dict[int, Any]) -> bool:
-    """Whether a written array can't be written or shares memory with another input, or two inputs are one leaf."""
+    """Whether a written array can't be written or shares memory with another input, or two inputs
+    are one leaf.
+    """
     for reg, _ in end.writes:
         written = objects[reg]._d
         if not written.flags.writeable:

@@ -1,9 +1,10 @@
 """The recorder: an eager run that notes what it does.
 
-`jit.py` installs a Recorder as this thread's mode; dispatch calls `apply`, `wrote`, `read_grad`, `write_grad`,
-`query` and `leave`. Values are real: ops run with the engine "kernels", so the traced call itself returns what a
-replay will. Registers number values in order of appearance; in-place writes give the base a new register and views
-are derived again. `finish` reads the changed Python state and describes the result. Next: `tree.py`.
+`jit.py` installs a Recorder as this thread's mode; dispatch calls `apply`, `wrote`, `read_grad`,
+`write_grad`, `query` and `leave`. Values are real: ops run with the engine "kernels", so the traced
+call itself returns what a replay will. Registers number values in order of appearance; in-place
+writes give the base a new register and views are derived again. `finish` reads the changed Python
+state and describes the result. Next: `tree.py`.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def stamp_of(array: ArrayCore) -> int:
 
 
 def _noting(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a note that can't be made end the recording, not the call: values are real, so the call just goes on."""
+    """Let a note that can't be made end the recording, not the call: values are real, so the call
+    just goes on.
+    """
 
     @functools.wraps(method)
     def noted(self: Recorder, *args: Any) -> Any:
@@ -98,7 +101,7 @@ class Recorder:
         self._pulls: list[Pull] = []
         self._pull_of: dict[int, int] = {}
 
-    # ------------------------------------------------------------------------------------------ registers
+    # ------------------------------------------------------------------------------------ registers
     def _new(self) -> Reg:
         self._count += 1
         return self._count - 1
@@ -162,7 +165,9 @@ class Recorder:
             self.fixed.update(self.snapshot.places.get(id(view), ()))
 
     def _root(self, array: ArrayCore) -> ArrayCore | None:
-        """The array whose register stands for this memory: an external one, or the base made in the trace."""
+        """The array whose register stands for this memory: an external one, or the base made in the
+        trace.
+        """
         memory = array._v
         root = self._roots.get(id(memory.cell))
         if root is not None:
@@ -211,7 +216,7 @@ class Recorder:
         """The tag for another Array object (`holder`) that holds the same present value."""
         return (self, self.reg(array), NEVER_WRITTEN if holder is None else stamp_of(holder))
 
-    # ------------------------------------------------------------------------------------------ operations
+    # ----------------------------------------------------------------------------------- operations
     def apply(self, prim: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """Run an op and note it."""
         refs = self._operands(args)
@@ -245,7 +250,9 @@ class Recorder:
         return tuple([self._operand(a) for a in args])
 
     def _settle(self, expr: HostExpr) -> None:
-        """End the segment before an array's item feeds an op: the next one takes the value as an input."""
+        """End the segment before an array's item feeds an op: the next one takes the value as an
+        input.
+        """
         unsettled = expr.registers() - self._settled
         if unsettled:
             self._settled |= unsettled
@@ -265,9 +272,11 @@ class Recorder:
 
     @_noting
     def constant(self, array: ArrayCore, foreign: bool = False) -> None:
-        """Note an array that the function made from host values (`nm.zeros`): the same on every call.
+        """Note an array that the function made from host values (`nm.zeros`): the same on every
+        call.
 
-        foreign: its memory is an ndarray's, so a write into it or a result that shares it can't be replayed.
+        foreign: its memory is an ndarray's, so a write into it or a result that shares it can't be
+        replayed.
         """
         if foreign:
             self._foreign.add(id(array))
@@ -344,7 +353,7 @@ class Recorder:
         if id(array) not in self._by_id:
             self.bind(array, "arg", position)
 
-    # ------------------------------------------------------------------------------------------ gradients
+    # ------------------------------------------------------------------------------------ gradients
     def read_grad(self, leaf: Leaf) -> Any:
         """The gradient of a leaf as the trace knows it."""
         if self.dead is not None:
@@ -387,7 +396,7 @@ class Recorder:
         self._leaf(leaf)
         self._grad_order.append(leaf)
 
-    # ------------------------------------------------------------------------------------------ queries
+    # -------------------------------------------------------------------------------------- queries
     def query(self, array: ArrayCore, kind: str) -> Any:
         """Python asks for a value: the trace goes on for this outcome."""
         value = CONVERSIONS[kind](array._d)
@@ -424,7 +433,7 @@ class Recorder:
             return
         self.refuse(f"{what} of an array inside the traced function")
 
-    # ------------------------------------------------------------------------------------------ the end
+    # -------------------------------------------------------------------------------------- the end
     def close(self, output: Any) -> None:
         """Let go of the arrays the recording met."""
         for array in self._keep:
@@ -471,7 +480,8 @@ class Recorder:
             if type(node) is not Node or node.args is None or id(array) in self._pull_of:
                 continue
             if self._pulls:
-                # Their cotangents meet inside the graph: one recorded pass can't say in which order.
+                # Their cotangents meet inside the graph: one recorded pass can't say in which
+                # order.
                 raise TraceError("several results carry a gradient graph")
             self._pull_of[id(array)] = len(self._pulls)
             seed = core.ARRAY(np.ones(array._d.shape, array._d.dtype))
@@ -745,7 +755,9 @@ def _frozen_path(path: Sequence[tuple[Any, dict[str, Any]]]) -> tuple[Any, ...]:
 
 
 def new_scalar_input(recorder: Recorder, value: Any, source: tuple[str, Any]) -> HostScalar:
-    """A proxy for a Python scalar that changes from call to call; `source` says where a call finds it."""
+    """A proxy for a Python scalar that changes from call to call; `source` says where a call finds
+    it.
+    """
     number = len(recorder.host_inputs)
     recorder.host_inputs.append(source)
     return HostScalar(value, HostExpr("input", (number,)), recorder)

@@ -146,7 +146,9 @@ def slot_names(cls: type) -> list[str]:
 
 
 class Snapshot:
-    """All slots that a function (and the objects among its arguments) can reach, with what they hold now."""
+    """All slots that a function (and the objects among its arguments) can reach, with what they
+    hold now.
+    """
 
     def __init__(self, function: Callable[..., Any], arguments: list[Any]) -> None:
         self.slots: list[Slot] = []
@@ -484,7 +486,9 @@ def _global_names(code: types.CodeType) -> frozenset[str]:
 
 
 def same_scalar(a: Any, b: Any) -> bool:
-    """Whether two Python scalars are the same value of the same type (0.0 and -0.0 differ, NaN equals itself)."""
+    """Whether two Python scalars are the same value of the same type (0.0 and -0.0 differ, NaN
+    equals itself).
+    """
     if type(a) is not type(b):
         return False
     if type(a) in (float, complex):

@@ -38,7 +38,7 @@ class Const:
 
 @dataclass(frozen=True)
 class Host:
-    """A Python scalar operand that is computed on every call (weak, NEP 50); kind: its Python type."""
+    """A Python scalar operand computed on every call (weak, NEP 50); kind: its Python type."""
 
     expr: HostExpr
     kind: str

@@ -216,7 +216,7 @@ class Tree:
 
 
 def _known(segment: Segment) -> tuple[dict[Reg, Meta], set[Reg]]:
-    """Descriptions of the registers on the path up to a segment, and which of them are externals."""
+    """Descriptions of the registers on the path to a segment, and which of them are externals."""
     metas: dict[Reg, Meta] = {}
     externals: set[Reg] = set()
     node: Segment | None = segment
