@@ -13,7 +13,8 @@ from typing import Any
 
 from numen.dispatch.core import ArrayCore
 from numen.tracing.host import HostScalar
-from numen.tracing.recorder import Recorder, new_scalar_input
+from numen.tracing.notes import new_scalar_input
+from numen.tracing.recorder import Recorder
 
 PROBING = frozenset(("type", "pow"))
 """Builtins that tell a proxy from a number: `type(x)`, `pow(2, x, 5)`."""

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from numen.dispatch.core import ArrayCore, Leaf, View
-from numen.tracing.recorder import Recorder, meta_of
+from numen.tracing.recorder import Recorder
+from numen.tracing.registers import meta_of
 from numen.tracing.snapshot import MISSING, SCALARS, Slot, Snapshot, same_scalar
 from numen.tracing.trace import Meta
 

@@ -31,12 +31,13 @@ from numen.tracing.guards import Guards
 from numen.tracing.host import HostScalar, plain
 from numen.tracing.leftovers import replace_proxies
 from numen.tracing.method import BoundJit, WeakMethod
+from numen.tracing.notes import new_scalar_input
 from numen.tracing.pull import Context
-from numen.tracing.recorder import Recorder, errstate_is_strict, new_scalar_input
+from numen.tracing.recorder import Recorder
 from numen.tracing.snapshot import SCALARS, Snapshot, same_scalar
 from numen.tracing.trace import End, External
 from numen.tracing.tree import Tree, answer, outcome_key
-from numen.tracing.watch import global_random_state
+from numen.tracing.watch import errstate_is_strict, global_random_state
 
 MAX_TREES = 32
 """Most state variants kept for one key; the least recently used one goes first."""

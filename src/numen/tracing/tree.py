@@ -16,7 +16,8 @@ from numen.dispatch.core import ArrayCore
 from numen.errors import TraceError
 from numen.tracing.build import SegmentGraph, build
 from numen.tracing.host import HostExpr
-from numen.tracing.recorder import CONVERSIONS, Recorder, host_exprs
+from numen.tracing.notes import CONVERSIONS
+from numen.tracing.recorder import Recorder, host_exprs
 from numen.tracing.trace import Const, End, External, Host, Instr, Meta, Query, Reg, Result
 
 if TYPE_CHECKING:
