@@ -42,19 +42,32 @@ def _replace(old: Any, new: Any, depth: int) -> None:
         elif kind is types.CellType:
             holder.cell_contents = new
         elif isinstance(holder, (tuple, frozenset)) and depth < DEEPEST:
-            parts = [new if part is old else part for part in holder]
+            parts = _with(list(holder), old, new)
             made = kind._make(parts) if hasattr(kind, "_make") else kind(parts)
             _replace(holder, made, depth + 1)
         elif kind is not HostScalar and not isinstance(holder, types.FrameType):
             _replace_attributes(holder, old, new)
 
 
+def _with(items: list[Any], old: Any, new: Any) -> list[Any]:
+    """The list with `old` replaced. A loop: a comprehension would keep `old` in a cell, which the
+    search for its holders would find and overwrite.
+    """
+    for i, item in enumerate(items):
+        if item is old:
+            items[i] = new
+    return items
+
+
 def _replace_in_dict(holder: dict[Any, Any], old: Any, new: Any) -> None:
-    if any(key is old for key in holder):
-        items = list(holder.items())
-        holder.clear()
-        holder.update([(new if k is old else k, new if v is old else v) for k, v in items])
-        return
+    keys = list(holder)
+    changed = _with(list(keys), old, new)
+    for before, after in zip(keys, changed, strict=True):
+        if before is not after:
+            values = _with(list(holder.values()), old, new)
+            holder.clear()
+            holder.update(zip(changed, values, strict=True))
+            return
     for key, value in holder.items():
         if value is old:
             holder[key] = new
