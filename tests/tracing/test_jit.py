@@ -605,6 +605,17 @@ def test_no_grad_and_dtype_are_part_of_the_key():
             assert not g(nm.ones(2)).requires_grad
 
 
+def test_code_that_can_not_be_generated_runs_eagerly_and_is_named(monkeypatch):
+    def refuse(graph, orders=None):
+        raise nm.CompileError("no fused multiply-add here")
+
+    monkeypatch.setattr("numen.tracing.tree.compile_graph", refuse)
+    f = nm.jit(lambda x: x * 2)
+    for i in range(4):
+        assert f(nm.array([float(i)])).tolist() == [2.0 * i]
+    assert "no fused multiply-add here" in nm.explain(f).reasons[0]
+
+
 def test_errstate_raise_runs_eagerly():
     f = nm.jit(lambda x: 1.0 / x)
     x = nm.array([0.0])

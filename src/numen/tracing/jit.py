@@ -21,7 +21,7 @@ import numpy as np
 
 from numen.dispatch import modes
 from numen.dispatch.core import SCALAR, ArrayCore, Leaf
-from numen.errors import TraceError
+from numen.errors import CompileError, TraceError
 from numen.runtime import platforms, profile
 from numen.settings import config
 from numen.tracing.call import PROBING, Call, flatten
@@ -205,7 +205,12 @@ class Jit:
             end = segment.end
             if end is not None and _collide(end, objects):
                 return _UNSEEN  # the recording finds the alias and gives the key up
-            program, graph = tree.program(segment)
+            try:
+                program, graph = tree.program(segment)
+            except CompileError as error:
+                tree.eager = f"no machine code: {error}"
+                self._note(tree.eager)
+                return _UNSEEN
             try:
                 inputs = [
                     registers[x] if kind == "register" else x.evaluate(scalars, registers)
