@@ -7,6 +7,8 @@ this file; it imports nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class NumenError(Exception):
     """Base of every exception that numen raises on its own account."""
@@ -71,3 +73,17 @@ def _describe_one(value: object) -> str:
     if len(text) > 60:
         text = text[:57] + "..."
     return f"{type(value).__name__} {text}"
+
+
+def name_error(op: str, error: Exception, args: Sequence[object]) -> None:
+    """Put the op and its arguments into an exception of NumPy's, keeping its class.
+
+    Plain exceptions get a new text; NumPy's own classes, which write theirs themselves, a note.
+    """
+    came = describe(*args)
+    text = error.args[0] if error.args else ""
+    if type(error) in (ValueError, TypeError, IndexError) and isinstance(text, str):
+        if not text.startswith(op):
+            error.args = (f"{op}: {text.strip()}; got {came}", *error.args[1:])
+    else:
+        error.add_note(f"{op} got {came}")

@@ -1,7 +1,7 @@
-"""The texts of `test_values.py` with compiled kernels: the results stay NumPy's."""
+"""The texts of `test_same_source.py` with compiled kernels: the results stay NumPy's."""
 
 import pytest
-import test_values as texts
+import test_same_source as texts
 from same_source import compare
 
 import numen as nm

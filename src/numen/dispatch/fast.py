@@ -15,6 +15,7 @@ import numpy as np
 from numen.dispatch import core, modes
 from numen.dispatch.core import Node, next_stamp
 from numen.dispatch.primitive import Primitive
+from numen.errors import name_error
 
 Method = Callable[[Any, Any], Any]
 
@@ -65,7 +66,11 @@ def binary(prim: Primitive, general: Method | None = None) -> Method:
             y = b._d
             limit = modes.CHEAP_LIMIT if cheap else modes.LIMIT
             if x.size < limit and y.size < limit:
-                d = impl(x, y)
+                try:
+                    d = impl(x, y)
+                except Exception as error:
+                    name_error(prim.name, error, (a, b))
+                    raise
                 if type(d) is not _ndarray:
                     return prim.finish((a, b), NO_PARAMS, d)
                 r = _new(array)
@@ -95,7 +100,11 @@ def binary(prim: Primitive, general: Method | None = None) -> Method:
         elif (kind is float or kind is int) and not modes.ACTIVE:
             x = a._d
             if x.size < (modes.CHEAP_LIMIT if cheap else modes.LIMIT):
-                d = impl(x, weak(b, x.dtype))
+                try:
+                    d = impl(x, weak(b, x.dtype))
+                except Exception as error:
+                    name_error(prim.name, error, (a, b))
+                    raise
                 if type(d) is not _ndarray:
                     return prim.finish((a, b), NO_PARAMS, d)
                 r = _new(array)
@@ -132,7 +141,11 @@ def unary(prim: Primitive) -> Callable[[Any], Any]:
         if type(a) is array and not modes.ACTIVE:
             x = a._d
             if x.size < (modes.CHEAP_LIMIT if cheap else modes.LIMIT):
-                d = impl(x)
+                try:
+                    d = impl(x)
+                except Exception as error:
+                    name_error(prim.name, error, (a,))
+                    raise
                 if type(d) is not _ndarray:
                     return prim.finish((a,), NO_PARAMS, d)
                 r = array(d)

@@ -26,7 +26,7 @@ import numpy as np
 
 from numen.dispatch import core, modes, slots, views
 from numen.dispatch.core import SCALAR, ArrayCore, Node, is_differentiable
-from numen.errors import GradientError, describe
+from numen.errors import GradientError, describe, name_error
 
 Rule = Callable[..., Any]
 Samples = Callable[[Any, np.dtype[Any]], Sequence[tuple[tuple[Any, ...], dict[str, Any]]]]
@@ -129,7 +129,7 @@ class Primitive:
                 if type(a) is np.ndarray and a.size >= limit:
                     break
             else:
-                return self.impl(*raw, **params)
+                return self._numpy(raw, params)
         engine = modes.engine()
         data = None
         if run_kernel is None or engine == "numpy":
@@ -143,7 +143,15 @@ class Primitive:
                 if isinstance(a, np.ndarray) and a.size >= limit:
                     data = run_kernel(self, raw, params)
                     break
-        return self.impl(*raw, **params) if data is None else data
+        return self._numpy(raw, params) if data is None else data
+
+    def _numpy(self, raw: Sequence[Any], params: dict[str, Any]) -> Any:
+        """NumPy's result; its exceptions name the op and what came."""
+        try:
+            return self.impl(*raw, **params)
+        except Exception as error:
+            name_error(self.name, error, raw)
+            raise
 
     def finish(self, args: tuple[Any, ...], params: dict[str, Any], data: Any) -> Any:
         """Wrap a raw result: view bookkeeping, then the gradient node."""
