@@ -134,11 +134,11 @@ def numpy_step(state: dict[str, np.ndarray]) -> Callable[[np.ndarray, np.ndarray
     return step
 
 
-def compare_steps(images: np.ndarray, labels: np.ndarray, rounds: int = 30) -> None:
-    """Time the three steps in turns, five calls at a time, from the same weights on the same data.
+def compare_steps(images: np.ndarray, labels: np.ndarray, rounds: int = 5) -> None:
+    """Time the three steps in turns, from the same weights on the same data.
 
-    Several calls at a time: each side's threads spin for a while after their work, into the next
-    side's time.
+    A turn is forty calls, of which the last twenty count: the threads of NumPy's matrix products
+    spin for some 30 ms after their work, into the next side's turn.
     """
     nm.manual_seed(1)
     eager_net, jitted_net = perceptron(), perceptron()
@@ -151,20 +151,20 @@ def compare_steps(images: np.ndarray, labels: np.ndarray, rounds: int = 30) -> N
     }
     times: dict[str, list[float]] = {name: [] for name in steps}
     losses: dict[str, list[float]] = {name: [] for name in steps}
-    batches = [slice(at, at + BATCH) for at in range(0, min(5 * BATCH, TRAIN), BATCH)]
-    for _ in range(rounds + 1):
+    batches = [slice(at, at + BATCH) for at in range(0, TRAIN, BATCH)]
+    counted = len(batches) // 2
+    for _ in range(rounds):
         for name, step in steps.items():
             wrap = np.asarray if name == "plain NumPy" else nm.array
-            for rows in batches:
+            for number, rows in enumerate(batches):
                 batch = wrap(images[rows]), wrap(labels[rows])
                 begin = time.perf_counter()
                 losses[name].append(step(*batch))
-                times[name].append(time.perf_counter() - begin)
+                if number >= counted:
+                    times[name].append(time.perf_counter() - begin)
 
-    print(
-        f"\none training step of {BATCH} digits, median of {len(batches) * rounds} calls, in turns:"
-    )
-    medians = {name: statistics.median(values[len(batches) :]) for name, values in times.items()}
+    print(f"\none training step of {BATCH} digits, median of {counted * rounds} calls, in turns:")
+    medians = {name: statistics.median(values) for name, values in times.items()}
     for name, median in medians.items():
         print(f"  {name:<14}{median * 1e3:8.3f} ms{median / medians['plain NumPy']:8.2f}x")
     # Rounding differs, and training amplifies what differs: the distance grows with the steps.
