@@ -4,12 +4,14 @@ import copy
 import gc
 import pickle
 import threading
+import weakref
 
 import ml_dtypes
 import numpy as np
 import pytest
 
 import numen as nm
+from numen.dispatch.core import Node
 from numen.errors import DTypeError, GradientError, LeafWriteError
 
 
@@ -310,8 +312,13 @@ def test_a_deep_graph_is_freed_without_a_backward_pass():
     y = leaf([1.0])
     for _ in range(200_000):
         y = y * 1.0
-    del y
+    deepest = y._n
+    while type(deepest.parents[0]) is Node:
+        deepest = deepest.parents[0]
+    gone = weakref.ref(deepest)
+    del y, deepest
     gc.collect()
+    assert gone() is None
 
 
 def run_threads(count, work):
@@ -359,3 +366,26 @@ def test_gradients_of_separate_graphs_add_up():
 
     run_threads(16, work)
     assert x.grad.tolist() == [50.0 * sum(range(1, 17))] * 100
+
+
+SKIPPED = [
+    (lambda x, keep: nm.sqrt(x, where=keep), [0, 0.5, 0.25]),
+    (lambda x, keep: nm.log(x, where=keep), [0, 1, 0.25]),
+    (lambda x, keep: nm.divide(1.0, x, where=keep), [0, -1, -0.0625]),
+    (lambda x, keep: nm.divide(x, nm.array([0, 1, 2]), where=keep), [0, 1, 0.5]),
+    (lambda x, keep: nm.power(x, -1.0, where=keep), [0, -1, -0.0625]),
+    (lambda x, keep: nm.sqrt(x, nm.full(3, 7.0), where=keep), [0, 0.5, 0.25]),
+]
+
+
+@pytest.mark.parametrize("number", range(len(SKIPPED)))
+@pytest.mark.parametrize("wrap", [lambda f: f, nm.jit], ids=["eager", "jit"])
+def test_an_element_that_where_skips_has_gradient_zero_and_no_warning(number, wrap):
+    f, want = SKIPPED[number]
+
+    def gradient(x):
+        return nm.grad(lambda z: f(z, x > 0).sum())(x)
+
+    g = wrap(gradient)
+    for _ in range(4):
+        assert g(nm.array([0.0, 1.0, 4.0])).tolist() == want

@@ -171,6 +171,18 @@ def test_two_batch_sizes_compile_kernels_once():
     assert after["jit_replays"] > before["jit_replays"]
 
 
+def test_many_shapes_keep_few_entry_functions_and_get_them_back():
+    f = nm.jit(lambda x: x * 3)
+    for _ in range(2):
+        for size in range(1, 9):
+            for _ in range(3):
+                assert f(nm.ones(size)).tolist() == [3.0] * size
+            before = nm.profile.counters()["jit_replays"]
+            f(nm.ones(size))
+            assert nm.profile.counters()["jit_replays"] == before, "not its entry function"
+            assert len(f._fast) <= 4
+
+
 # ----------------------------------------------------------------------------------- Python scalars
 
 

@@ -67,16 +67,8 @@ def isa() -> str:
     CompileError
         If the machine has no fused multiply-add.
     """
-    triple, features = _host()
+    triple, features = native.host()
     name = select_isa(triple, features)
     if name is None:
         raise CompileError(f"the matrix product needs fused multiply-add; {triple} here has none")
     return name
-
-
-def _host() -> tuple[str, str]:
-    """The host's triple and CPU features, which the native runtime knows once it has compiled."""
-    native.compile_ir("probe", "define void @probe(ptr %args, i64 %chunk) {\n  ret void\n}\n")
-    toolchain = native._toolchain
-    assert toolchain is not None
-    return toolchain._triple, toolchain._features

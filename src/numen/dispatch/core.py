@@ -99,14 +99,13 @@ class View:
 class Leaf:
     """The node of an array that the user asked gradients for."""
 
-    __slots__ = ("__weakref__", "dtype", "grad", "lock", "shape", "stamp")
+    __slots__ = ("__weakref__", "dtype", "grad", "shape", "stamp")
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self.grad: Any = None
         self.shape = shape
         self.dtype = dtype
         self.stamp = NEVER_WRITTEN
-        self.lock: Any = None
 
     @property
     def ndim(self) -> int:

@@ -32,8 +32,8 @@ Rule = Callable[..., Any]
 Samples = Callable[[Any, np.dtype[Any]], Sequence[tuple[tuple[Any, ...], dict[str, Any]]]]
 
 run_kernel: Callable[..., Any] | None = None
-"""`compiler.program.run_op`, filled by `ops`: (name, arrays, params) -> ndarray or None where there
-is no kernel."""
+"""`ops.kernels.run`, filled by `ops`: (row, raw arguments, params) -> the result, or None where
+there is no kernel."""
 
 
 class Primitive:

@@ -64,9 +64,12 @@ def elementwise_into(prim: Primitive, args: Sequence[Any], out: Any, where: Any)
     if target is not None and where is True and writes_directly(prim, target, args):
         write_directly(prim, target, args)
         return target
-    result = prim(*args)
-    if where is not True:
-        result = table["where"](as_array(where, np.bool_), result, 0 if target is None else target)
+    if where is True:
+        result = prim(*args)
+    else:
+        mask = as_array(where, np.bool_)
+        result = prim(*[harmless(a, mask) for a in args])
+        result = table["where"](mask, result, 0 if target is None else target)
     if target is None:
         return result
     shape = target._d.shape
@@ -74,6 +77,15 @@ def elementwise_into(prim: Primitive, args: Sequence[Any], out: Any, where: Any)
         raise no_fit(target, result._d.shape, op)
     views.write(target, result, op)
     return target
+
+
+def harmless(operand: Any, mask: Any) -> Any:
+    """The operand with 1 where the mask skips it: a skipped element neither warns nor makes its
+    gradient, which is 0, a product of 0 and inf."""
+    if not isinstance(operand, ArrayCore):
+        return operand
+    one = core.new_constant(np.ones((), operand._d.dtype))
+    return table["where"](mask, operand, one)
 
 
 def writes_directly(prim: Primitive, target: Any, args: Sequence[Any]) -> bool:

@@ -1,6 +1,6 @@
 """glibc's allocator settings: large freed blocks stay in the process.
 
-A fresh 40 MB block costs about 10 ms of page faults, as much as the arithmetic done in it.
+The page faults of a fresh large block cost as much as the arithmetic done in it.
 `native.py` calls `keep_freed_blocks` once, when it first loads native code. A no-op where the C
 library is not glibc.
 """

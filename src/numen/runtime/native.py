@@ -21,7 +21,7 @@ from numen.runtime import cache, memory, profile
 from numen.runtime.elf import defined_functions, undefined_symbols
 from numen.runtime.platforms import available
 
-__all__ = ["Library", "available", "compile_ir", "compile_many", "undefined_symbols"]
+__all__ = ["Library", "available", "compile_ir", "compile_many", "host", "undefined_symbols"]
 
 
 class Library:
@@ -73,6 +73,20 @@ def compile_ir(key: str, ir: str) -> Library:
 def compile_many(modules: Iterable[tuple[str, str]]) -> list[Library]:
     """`compile_ir` for several (key, ir) pairs, waiting once for all; raises the first error."""
     return [pending.result() for pending in [_request(key, ir) for key, ir in modules]]
+
+
+def host() -> tuple[str, str]:
+    """The target triple and CPU features that code is generated for.
+
+    Raises
+    ------
+    CompileError
+        If this platform has no native code.
+    """
+    if _toolchain is None:
+        compile_ir("host", "define void @host() {\n  ret void\n}\n")
+    assert _toolchain is not None
+    return _toolchain.triple, _toolchain.features
 
 
 # The worker thread.
@@ -173,18 +187,18 @@ class _Toolchain:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         self._llvm: Any = llvm
-        self._triple: str = llvm.get_process_triple()
+        self.triple: str = llvm.get_process_triple()
         self._cpu: str = llvm.get_host_cpu_name()
-        self._features: str = llvm.get_host_cpu_features().flatten()
+        self.features: str = llvm.get_host_cpu_features().flatten()
         self._version: str = llvmlite.__version__
-        self._target: Any = llvm.Target.from_triple(self._triple)
+        self._target: Any = llvm.Target.from_triple(self.triple)
         self._machine = self._host_machine()
         self._layout = str(self._machine.target_data)
         self._cache = cache.ObjectCache(cache.default_directory())
         memory.keep_freed_blocks()
 
     def build(self, key: str, ir: str) -> Library:
-        entry = cache.cache_key(key, ir, self._cpu, self._features, self._version)
+        entry = cache.cache_key(key, ir, self._cpu, self.features, self._version)
         stored = self._cache.load(entry)
         if stored is not None:
             try:
@@ -202,7 +216,7 @@ class _Toolchain:
 
     def _host_machine(self) -> Any:
         return self._target.create_target_machine(
-            cpu=self._cpu, features=self._features, opt=2, reloc="pic", codemodel="small", jit=True
+            cpu=self._cpu, features=self.features, opt=2, reloc="pic", codemodel="small", jit=True
         )
 
     def _loader_machine(self) -> Any:
@@ -211,7 +225,7 @@ class _Toolchain:
 
     def _compile(self, key: str, ir: str) -> bytes:
         # The layout must be known when the text is parsed: it gives loads without `align` theirs.
-        header = f'target triple = "{self._triple}"\ntarget datalayout = "{self._layout}"\n'
+        header = f'target triple = "{self.triple}"\ntarget datalayout = "{self._layout}"\n'
         try:
             with self._llvm.parse_assembly(header + ir) as module:
                 module.verify()
@@ -225,8 +239,8 @@ class _Toolchain:
             raise CompileError(
                 f"kernel {key!r}: the code needs external symbols {undefined}; none are allowed"
             )
-        # An engine wants a module; taken out again, it isn't compiled (0.3 ms a library, not 1.2).
-        module = self._llvm.parse_assembly(f'target triple = "{self._triple}"')
+        # An engine wants a module; taken out again, it isn't compiled, most of the loading's cost.
+        module = self._llvm.parse_assembly(f'target triple = "{self.triple}"')
         # llvmlite's memory manager keeps the sections of one object within reach of small-model
         # relocations.
         engine = self._llvm.create_mcjit_compiler(module, self._loader_machine(), use_lmm=True)

@@ -36,7 +36,6 @@ class Guards:
         self.changed_scalars: list[Any] = []
         self.inputs = list(host_inputs)
         self._slots: list[Slot] = []
-        self._lengths: dict[Any, Any] = {}
         self._used: set[Any] = set()
         self._arrays: dict[Any, Slot] = {}
         self._grads: dict[tuple[str, Any], Meta | None] = {}

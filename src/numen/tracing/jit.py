@@ -40,7 +40,10 @@ from numen.tracing.tree import Tree, answer, outcome_key
 from numen.tracing.watch import errstate_is_strict, global_random_state
 
 MAX_TREES = 32
-"""Most state variants kept for one key; the least recently used one goes first."""
+"""Most state variants kept for one key; the oldest goes first."""
+
+MAX_QUICK = 4
+"""Generated entry functions that a call tries before the general path: the latest used ones."""
 
 MAX_KEYS = 256
 """Most keys (shapes, strings, objects) of one function; calls with further ones run eagerly."""
@@ -49,13 +52,17 @@ _UNSEEN = object()
 
 
 class Entry:
-    """A tree and the guards of the state it was recorded with."""
+    """A tree and the guards of the state it was recorded with.
 
-    __slots__ = ("guards", "tree")
+    quick: the generated entry function; None before one was tried, MISS where there can be none.
+    """
+
+    __slots__ = ("guards", "quick", "tree")
 
     def __init__(self, tree: Tree, guards: Guards) -> None:
         self.tree = tree
         self.guards = guards
+        self.quick: Any = None
 
 
 class Jit:
@@ -81,7 +88,6 @@ class Jit:
         self._reasons: list[str] = []
         self._bound: dict[int, tuple[Any, Jit]] = {}
         self._fast: tuple[Callable[[tuple[Any, ...]], Any], ...] = ()
-        self._fast_trees: list[Tree] = []
         self._unfit = _why_unfit(function)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Jit:
@@ -139,7 +145,7 @@ class Jit:
                     result = self._replay(entry, leaves, bound, args, kwargs)
                     if result is _UNSEEN:
                         break
-                    if not kwargs and entry.tree not in self._fast_trees:
+                    if not kwargs and entry.quick is not MISS:
                         self._specialise(entry, structure, leaves, set(numbers))
                     return result
         return self._trace(Call(args, kwargs, structure, leaves, key, scalars, numbers))
@@ -248,14 +254,17 @@ class Jit:
     def _specialise(
         self, entry: Entry, structure: Any, leaves: Sequence[Any], dynamic: set[int]
     ) -> None:
-        """Give a straight path its generated entry function; the two newest are kept."""
-        self._fast_trees.append(entry.tree)
-        if any(part is not None for part in structure[1][0][1]):
-            return  # nested arguments
-        grad = not modes.NO_GRAD or modes.state.grad
-        made = make_entry(entry.tree, entry.guards, leaves, dynamic, grad, self._function)
-        if made is not None:
-            self._fast = (made, *self._fast[:1])
+        """Put the entry function of a straight path first among those that a call tries."""
+        if entry.quick is None:
+            nested = any(part is not None for part in structure[1][0][1])
+            grad = not modes.NO_GRAD or modes.state.grad
+            made = None
+            if not nested:
+                made = make_entry(entry.tree, entry.guards, leaves, dynamic, grad, self._function)
+            entry.quick = MISS if made is None else made
+        if entry.quick is not MISS:
+            others = [quick for quick in self._fast if quick is not entry.quick]
+            self._fast = (entry.quick, *others[: MAX_QUICK - 1])
 
     # -------------------------------------------------------------------------------------- tracing
     def _trace(self, call: Call) -> Any:
