@@ -9,22 +9,23 @@ from __future__ import annotations
 
 import copy as _copy
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from numen.dispatch import backward as _backward
 from numen.dispatch import core, fast, modes, views
-from numen.dispatch.convert import as_array, normalize_axes, operand
-from numen.dispatch.core import SCALAR, ArrayCore, Leaf, View, is_differentiable
+from numen.dispatch.convert import as_array, operand
+from numen.dispatch.core import SCALAR, ArrayCore, Leaf, is_differentiable
 from numen.errors import DTypeError, GradientError, describe
-from numen.namespace import indexing, operators
-from numen.namespace.output import into, target_of
+from numen.namespace import operators
+from numen.namespace.access import Access
+from numen.namespace.methods import Methods
 from numen.ops import table
 
 
-class Array(ArrayCore):
+class Array(Access, Methods):
     """An n-dimensional array: NumPy's ndarray with gradients.
 
     Made by `nm.array`, `nm.zeros` and the other functions, not by calling the class. Indexing and
@@ -43,61 +44,6 @@ class Array(ArrayCore):
     __slots__ = ()
     __array_ufunc__ = None
     __array_priority__ = 1000
-
-    # ------------------------------------------------------------ attributes
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self._d.shape  # type: ignore[no-any-return]
-
-    @property
-    def ndim(self) -> int:
-        return self._d.ndim  # type: ignore[no-any-return]
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self._d.dtype  # type: ignore[no-any-return]
-
-    @property
-    def size(self) -> int:
-        return self._d.size  # type: ignore[no-any-return]
-
-    @property
-    def itemsize(self) -> int:
-        return self._d.itemsize  # type: ignore[no-any-return]
-
-    @property
-    def nbytes(self) -> int:
-        return self._d.nbytes  # type: ignore[no-any-return]
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        return self._d.strides  # type: ignore[no-any-return]
-
-    @property
-    def flags(self) -> Any:
-        return self._d.flags
-
-    @property
-    def device(self) -> str:
-        return "cpu"
-
-    @property
-    def base(self) -> Any:
-        """The Array whose memory this one views, or None."""
-        memory = self._v
-        if type(memory) is View:
-            return memory.base
-        return None if self._d.base is None else self._d.base
-
-    @property
-    def T(self) -> Array:
-        return self.transpose()
-
-    @property
-    def mT(self) -> Array:
-        if self.ndim < 2:
-            raise ValueError(f"mT: expected at least 2 dimensions, got {describe(self)}")
-        return self.swapaxes(-1, -2)
 
     # ------------------------------------------------------------ gradients
     @property
@@ -228,17 +174,6 @@ class Array(ArrayCore):
             return data.copy()  # type: ignore[no-any-return]
         self._escape()
         return data  # type: ignore[no-any-return]
-
-    def _escape(self) -> None:
-        if self._v is None:
-            self._v = core.Cell()
-        if self._v is not SCALAR:
-            self._v.cell.escaped = True
-
-    def _leaves(self, what: str) -> None:
-        """Tell a recorder that values leave numen here."""
-        if modes.ACTIVE and modes.state.recorder is not None:
-            modes.state.recorder.leave(self, what)
 
     def item(self, *args: Any) -> Any:
         """The element as a Python scalar.
@@ -383,90 +318,6 @@ class Array(ArrayCore):
             )
         return table["cast"](self, dtype=target)  # type: ignore[no-any-return]
 
-    # ------------------------------------------------------------ indexing
-    def __getitem__(self, key: Any) -> Any:
-        parsed = indexing.parse(key, self._d.shape)
-        if isinstance(parsed, indexing.Basic):
-            result = table["getitem"](self, index=parsed.entries)
-            if parsed.ellipsis and not result._d.ndim and result._v is SCALAR:
-                return _element_view(self, parsed.entries)
-            return result
-        if isinstance(parsed, indexing.Advanced):
-            return table["gather"](self, *[as_array(a) for a in parsed.arrays], spec=parsed.spec)
-        return self._masked(parsed.key)
-
-    def _masked(self, key: Any) -> Any:
-        """Elements that an index with boolean masks picks: the masks become index arrays."""
-        self._leaves("boolean mask")
-        positions: list[Any] = []
-        axis = 0
-        for e in key if type(key) is tuple else (key,):
-            entry = (
-                np.asarray(core.unwrap(e))
-                if isinstance(e, (*indexing.ARRAY_LIKE, bool, np.bool_))
-                else e
-            )
-            if not isinstance(entry, np.ndarray) or entry.dtype != np.bool_:
-                positions.append(e)
-                axis = -1 if e is Ellipsis or axis < 0 else axis + (e is not None)
-                continue
-            if not entry.ndim:  # adds an axis instead of picking along one
-                return self.reshape(-1)[core.ARRAY(self._positions(key))]
-            have = self._d.shape[axis : axis + entry.ndim]
-            if axis >= 0 and have != entry.shape:
-                raise IndexError(
-                    f"boolean index did not match indexed array: mask of shape {entry.shape} "
-                    f"against axes of sizes {have}"
-                )
-            axis = axis + entry.ndim if axis >= 0 else axis
-            positions.extend(entry.nonzero())
-        return self[tuple(positions)]
-
-    def _positions(self, key: Any) -> Any:
-        """Positions in the flattened array of the elements that an index picks."""
-        return np.arange(self._d.size).reshape(self._d.shape)[_raw_key(key)]
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        if self._v is SCALAR:
-            raise TypeError(
-                f"'{self._d.dtype}' object does not support item assignment: NumPy scalars are "
-                f"immutable"
-            )
-        parsed = indexing.parse(key, self._d.shape)
-        if isinstance(parsed, indexing.Basic):
-            params = {"index": parsed.entries}
-            if views.same_view(self, value, table["getitem"], params):
-                return
-            source = operand(value)
-            if _is_element(self, parsed.entries):
-                if isinstance(source, ArrayCore) and source._d.ndim:
-                    np.empty(1, self._d.dtype)[0] = source._d  # raises where NumPy does
-                target = _element_view(self, parsed.entries)
-            else:
-                target = self[key]
-            views.write(target, source, "setitem", casting="unsafe")
-            return
-        if isinstance(parsed, indexing.Masked):
-            self._leaves("boolean mask")
-            if self._n is None and not (isinstance(value, ArrayCore) and value._n is not None):
-                views.check_writable(self, "setitem")
-                views.keep_saved_result(self)
-                self._d[_raw_key(parsed.key)] = core.unwrap(operand(value))
-                views.wrote(self, None)
-                return
-            rows = np.unravel_index(self._positions(parsed.key), self._d.shape)
-            arrays, spec = tuple(rows), tuple(range(len(rows)))
-        else:
-            arrays, spec = parsed.arrays, parsed.spec
-        views.check_writable(self, "setitem")
-        new = table["scatter_set"](
-            _current(self), operand(value), *[as_array(a) for a in arrays], spec=spec
-        )
-        views.write(self, new, "setitem", casting="unsafe")
-
-    def __delitem__(self, key: Any) -> None:
-        raise ValueError("cannot delete array elements")
-
     # ------------------------------------------------------------ operators
     __add__ = operators.operator("add")
     __radd__ = operators.reflected("add")
@@ -499,148 +350,6 @@ class Array(ArrayCore):
             raise TypeError(f"positive: not defined for booleans, got {describe(self)}")
         return self.copy()
 
-    # ------------------------------------------------------------ reductions
-    def sum(
-        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
-    ) -> Any:
-        """Sum over axes. Small ints are widened as NumPy's."""
-        return _reduce("sum", self, axis, keepdims, dtype, out)
-
-    def mean(
-        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
-    ) -> Any:
-        """Arithmetic mean over axes."""
-        return _reduce("mean", self, axis, keepdims, dtype, out)
-
-    def max(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-        """Largest element along axes; NaN wins; the gradient of ties is shared evenly."""
-        return _reduce("max", self, axis, keepdims, None, out)
-
-    def min(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-        """Smallest element along axes; NaN wins; the gradient of ties is shared evenly."""
-        return _reduce("min", self, axis, keepdims, None, out)
-
-    def argmax(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-        """Index of the first largest element along an axis, or in the flattened array."""
-        source = self
-        if axis is None:
-            ndim = self.ndim
-            source = self.reshape(-1)
-            result = table["argmax"](source, axis=0, keepdims=False)
-            if keepdims:
-                result = result.reshape((1,) * ndim)
-        else:
-            (ax,) = normalize_axes(axis, self.ndim, "argmax")
-            result = table["argmax"](source, axis=ax, keepdims=bool(keepdims))
-        return into(out, result, "argmax")
-
-    # ------------------------------------------------------------ shapes
-    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Array:
-        """This array with another shape, as a view where strides permit.
-
-        Raises
-        ------
-        ValueError
-            If the number of elements differs.
-        """
-        if order not in ("C", "A", "K"):
-            raise ValueError(f"reshape: order {order!r} is not supported yet; expected 'C'")
-        target = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-        sizes = [
-            -1 if n < 0 else n for n in map(operator.index, target)
-        ]  # NumPy takes any negative extent as unknown
-        if sizes.count(-1) > 1:
-            raise ValueError("reshape: can only specify one unknown dimension")
-        size = self._d.size
-        known = 1
-        for s in sizes:
-            known *= s if s != -1 else 1
-        if -1 in sizes and known > 0 and size % known == 0:
-            sizes[sizes.index(-1)] = size // known
-        elif (-1 in sizes and known == 0) or known != size:
-            raise ValueError(
-                f"reshape: cannot reshape {describe(self)} (size {size}) into shape {tuple(target)}"
-            )
-        result = table["reshape"](self, shape=tuple(sizes))
-        return result.copy() if copy else result  # type: ignore[no-any-return]
-
-    def transpose(self, *axes: Any) -> Array:
-        """Axes permuted (reversed without arguments), as a view."""
-        ndim = self._d.ndim
-        order = (
-            axes[0]
-            if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list)))
-            else axes
-        )
-        if order is None or len(order) == 0:
-            permutation = tuple(range(ndim))[::-1]
-        else:
-            permutation = tuple([_one_axis(a, ndim, "transpose") for a in order])
-            if sorted(permutation) != list(range(ndim)):
-                raise ValueError(
-                    f"transpose: axes {tuple(order)} don't match array of shape {self.shape}"
-                )
-        return table["transpose"](self, axes=permutation)  # type: ignore[no-any-return]
-
-    def swapaxes(self, axis1: int, axis2: int) -> Array:
-        """Two axes interchanged, as a view."""
-        axes = list(range(self._d.ndim))
-        i, j = _one_axis(axis1, len(axes), "swapaxes"), _one_axis(axis2, len(axes), "swapaxes")
-        axes[i], axes[j] = axes[j], axes[i]
-        return table["transpose"](self, axes=tuple(axes))  # type: ignore[no-any-return]
-
-    def ravel(self, order: str = "C") -> Array:
-        """Flattened, as a view where possible."""
-        return self.reshape(-1, order=order)
-
-    def flatten(self, order: str = "C") -> Array:
-        """Flattened copy."""
-        return self.reshape(-1, order=order).copy()
-
-    def squeeze(self, axis: Any = None) -> Array:
-        """Without axes of length one.
-
-        Raises
-        ------
-        ValueError
-            If a named axis has another length.
-        """
-        if axis is None:
-            axes: Sequence[int] = [i for i, n in enumerate(self._d.shape) if n == 1]
-        else:
-            axes = normalize_axes(axis, self._d.ndim, "squeeze")
-            if any(self._d.shape[i] != 1 for i in axes):
-                raise ValueError(
-                    f"squeeze: cannot select an axis whose size is not one: axis {axis}, got "
-                    f"{describe(self)}"
-                )
-        return self.reshape(tuple([n for i, n in enumerate(self._d.shape) if i not in axes]))
-
-    def dot(self, other: Any) -> Any:
-        """NumPy's dot: product of matrices and vectors; a scalar operand multiplies."""
-        b = as_array(other)
-        if not self.ndim or not b.ndim:
-            return self * b
-        if b.ndim > 2:
-            raise ValueError(
-                f"dot: operands of more than 2 dimensions are not supported yet; got "
-                f"{describe(self, b)}"
-            )
-        return table["matmul"](self, b)
-
-    def fill(self, value: Any) -> None:
-        """Write one value into every element."""
-        views.write(self, operand(value), "fill", casting="unsafe")
-
-    def clip(self, min: Any = None, max: Any = None) -> Any:
-        """Elements limited to [min, max]; NaN stays."""
-        result: Any = self
-        if min is not None:
-            result = table["maximum"](result, operand(min))
-        if max is not None:
-            result = table["minimum"](result, operand(max))
-        return result
-
 
 def _rebuild(cls: type[Array], data: Any, requires_grad: bool, scalar: bool) -> Array:
     array = cls.__new__(cls)
@@ -648,55 +357,6 @@ def _rebuild(cls: type[Array], data: Any, requires_grad: bool, scalar: bool) -> 
         array, core.freeze_scalar(data) if scalar else data, None, SCALAR if scalar else None
     )
     return array.requires_grad_() if requires_grad else array
-
-
-def _one_axis(axis: Any, ndim: int, op: str) -> int:
-    return normalize_axes(axis, ndim, op)[0]
-
-
-def _reduce(name: str, x: Array, axis: Any, keepdims: bool, dtype: Any, out: Any) -> Any:
-    data = x._d
-    axes = tuple(range(data.ndim)) if axis is None else normalize_axes(axis, data.ndim, name)
-    if not data.size and name in ("max", "min") and any(data.shape[a] == 0 for a in axes):
-        raise ValueError(
-            f"{name}: zero-size array to a reduction which has no identity; got {describe(x)}, "
-            f"axis {axis}"
-        )
-    if dtype is None and out is not None and name in ("sum", "mean"):
-        wanted = target_of(out, name)._d.dtype
-        if np.can_cast(data.dtype, wanted, "same_kind"):
-            dtype = wanted  # NumPy adds up in out's dtype
-    if dtype is None:
-        result = table[name](x, axis=axes, keepdims=bool(keepdims))
-    else:
-        result = table[name](x.astype(dtype, copy=False), axis=axes, keepdims=bool(keepdims))
-        result = result.astype(dtype, copy=False)
-    return result if out is None else into(out, result, name)
-
-
-def _is_element(x: Array, index: tuple[Any, ...]) -> bool:
-    return len(index) == x._d.ndim and all(type(i) is int for i in index)
-
-
-def _element_view(x: Array, index: tuple[Any, ...]) -> Any:
-    """One element as a writable 0-d view: `x[..., 0]`."""
-    picked = tuple([slice(i, i + 1, 1) if type(i) is int else i for i in index])
-    part = table["getitem"](x, index=picked) if picked else x
-    return table["reshape"](part, shape=())
-
-
-def _raw_key(key: Any) -> Any:
-    if type(key) is tuple:
-        return tuple([core.unwrap(k) for k in key])
-    return core.unwrap(key)
-
-
-def _current(x: Array) -> Array:
-    """x as the operand of a functional update of itself: its node and register, memory copied only
-    if saved."""
-    fresh = Array(x._d, x._n)
-    fresh._t = _backward.register_of(x)
-    return fresh
 
 
 core.fill_array_class(Array)

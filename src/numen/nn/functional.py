@@ -14,7 +14,7 @@ from numen.dispatch.convert import as_array, normalize_axes
 from numen.dispatch.core import is_differentiable
 from numen.errors import DTypeError, IndexRangeError, ShapeError, describe
 from numen.namespace import arange, exp, log, where
-from numen.namespace.functions import maximum, relu, tanh
+from numen.namespace.ufuncs import maximum, relu, tanh
 
 __all__ = ["linear", "relu", "tanh", "flatten", "softmax", "log_softmax"]
 __all__ += ["cross_entropy", "mse_loss"]

@@ -1,0 +1,87 @@
+"""Attributes: shape, dtype, memory, and the views `T`, `mT`, `real`, `imag`, `flat` of an Array.
+
+The base of the classes in `access.py`, `methods.py` and `array.py`. Next: `methods.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numen.dispatch import core, modes
+from numen.dispatch.core import SCALAR, ArrayCore, View
+from numen.errors import describe
+from numen.ops import table
+
+
+class Attributes(ArrayCore):
+    """NumPy's attributes of arrays."""
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._d.shape  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        return self._d.ndim  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self._d.dtype  # type: ignore[no-any-return]
+
+    @property
+    def size(self) -> int:
+        return self._d.size  # type: ignore[no-any-return]
+
+    @property
+    def itemsize(self) -> int:
+        return self._d.itemsize  # type: ignore[no-any-return]
+
+    @property
+    def nbytes(self) -> int:
+        return self._d.nbytes  # type: ignore[no-any-return]
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return self._d.strides  # type: ignore[no-any-return]
+
+    @property
+    def flags(self) -> Any:
+        return self._d.flags
+
+    @property
+    def device(self) -> str:
+        return "cpu"
+
+    @property
+    def base(self) -> Any:
+        """The Array whose memory this one views, or None."""
+        memory = self._v
+        if type(memory) is View:
+            return memory.base
+        return None if self._d.base is None else self._d.base
+
+    @property
+    def T(self) -> Any:
+        return table["transpose"](self, axes=tuple(range(self._d.ndim))[::-1])
+
+    @property
+    def mT(self) -> Any:
+        if self.ndim < 2:
+            raise ValueError(f"mT: expected at least 2 dimensions, got {describe(self)}")
+        n = self.ndim
+        return table["transpose"](self, axes=(*range(n - 2), n - 1, n - 2))
+
+    def _escape(self) -> None:
+        if self._v is None:
+            self._v = core.Cell()
+        if self._v is not SCALAR:
+            self._v.cell.escaped = True
+
+    def _leaves(self, what: str) -> None:
+        """Tell a recorder that values leave numen here."""
+        if modes.ACTIVE and modes.state.recorder is not None:
+            modes.state.recorder.leave(self, what)

@@ -1,0 +1,293 @@
+"""How NumPy's functions run on Arrays: NumPy computes plain calls, rows compute recorded ones.
+
+`host(np.f)` makes the function that always runs NumPy's own. `composes(np.f)` decorates its
+composition of rows, which runs where a gradient, a trace or the kernel engine is concerned; where
+it returns NotImplemented for a form, NumPy computes the value and a later backward pass raises,
+naming the function. Used by every file of functions beside this one. Next: `array.py`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from numen.dispatch import core, modes, views
+from numen.dispatch.core import SCALAR, ArrayCore, Node, is_differentiable
+from numen.dispatch.primitive import Primitive
+from numen.errors import GradientError, describe, name_error
+
+Function = Callable[..., Any]
+
+KEPT_SCALARS = "SUOMmV"
+"""Kinds whose NumPy scalars stay NumPy's: text, objects, dates and records have methods of their
+own."""
+
+
+def composes(
+    numpy_function: Function, *, writes: Sequence[int] = ()
+) -> Callable[[Function], Function]:
+    """Decorate the composition of rows that means `numpy_function`.
+
+    Parameters
+    ----------
+    numpy_function : callable
+        NumPy's function; computes plain calls, with its own values, errors and warnings.
+    writes : sequence of int
+        Positions of the arguments that the function writes in place (`out=` needs no mention).
+
+    The composition has NumPy's signature and returns NotImplemented for the forms that it does not
+    cover. Its docstring is the public one.
+    """
+
+    def decorate(composition: Function) -> Function:
+        return _function(numpy_function, composition, tuple(writes), composition)
+
+    return decorate
+
+
+def host(
+    numpy_function: Function,
+    doc: str | None = None,
+    *,
+    writes: Sequence[int] = (),
+    name: str | None = None,
+) -> Function:
+    """Make the function that runs `numpy_function` on the memory of its Arrays.
+
+    Results that could carry a gradient and do not raise GradientError in a backward pass.
+
+    >>> host(np.union1d)([3, 1], [2])
+    array([1, 2, 3])
+    """
+    called = name or numpy_function.__name__
+
+    def like() -> None: ...
+
+    like.__name__ = like.__qualname__ = called
+    like.__doc__ = (
+        doc
+        or f"NumPy's `{called}` on Arrays.\n\n    No gradient flows through it. See `numpy.{called}`."
+    )
+    like.__module__ = __name__
+    return _function(numpy_function, None, tuple(writes), like)
+
+
+def _function(
+    numpy_function: Function, composition: Function | None, writes: tuple[int, ...], like: Function
+) -> Function:
+    name = like.__name__
+
+    @functools.wraps(like)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if composition is not None and recorded(args, kwargs):
+            result = composition(*args, **kwargs)
+            if result is not NotImplemented:
+                return result
+        return run_host(numpy_function, name, args, kwargs, writes)
+
+    call.__dict__.pop("__wrapped__", None)
+    call.numpy_function = numpy_function  # type: ignore[attr-defined]
+    call.composition = composition  # type: ignore[attr-defined]
+    _signatures[call] = numpy_function if composition is None else composition
+    return call
+
+
+_signatures: dict[Function, Function] = {}
+
+
+def signature_of(function: Function) -> inspect.Signature | None:
+    """The signature that documentation shows for a function made here; None where NumPy has
+    none."""
+    try:
+        return inspect.signature(_signatures.get(function, function))
+    except (TypeError, ValueError):
+        return None
+
+
+# ------------------------------------------------------------ looking at arguments
+
+
+def arrays_in(args: Sequence[Any], kwargs: dict[str, Any]) -> list[ArrayCore]:
+    """The Arrays among arguments, also inside lists, tuples and dicts."""
+    found: list[ArrayCore] = []
+    for a in args:
+        _collect(a, found)
+    for a in kwargs.values():
+        _collect(a, found)
+    return found
+
+
+def _collect(value: Any, found: list[ArrayCore]) -> None:
+    if isinstance(value, ArrayCore):
+        found.append(value)
+    elif type(value) in (list, tuple):
+        for v in value:
+            _collect(v, found)
+    elif type(value) is dict:
+        for v in value.values():
+            _collect(v, found)
+
+
+def recorded(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether rows must compute the call: a recorder, the kernel engine or a gradient is
+    concerned."""
+    if modes.LIMIT == 0 or (modes.ACTIVE and modes.state.special):
+        return True
+    if modes.NO_GRAD and not modes.state.grad:
+        return False
+    return any([a._n is not None for a in arrays_in(args, kwargs)])
+
+
+def raw(value: Any) -> Any:
+    """The value with every Array in it replaced by its backend array."""
+    if isinstance(value, ArrayCore):
+        return value._d
+    kind = type(value)
+    if kind in (list, tuple):
+        return kind([raw(v) for v in value])
+    if kind is dict:
+        return {k: raw(v) for k, v in value.items()}
+    if getattr(kind, "_is_host_scalar", False):
+        return value.value
+    return value
+
+
+# ------------------------------------------------------------ NumPy computes
+
+
+def run_host(
+    function: Function,
+    name: str,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    writes: Sequence[int] = (),
+) -> Any:
+    """Run NumPy's function on the memory of its Arrays and wrap what it returns.
+
+    Arguments that come back are returned themselves; results that share an argument's memory are
+    views without gradient; what is written in place is stamped.
+
+    Raises
+    ------
+    GradientError
+        If an array that is written, or a value written into it, carries a gradient.
+    """
+    arrays = arrays_in(args, kwargs)
+    recorder = modes.state.recorder if modes.ACTIVE else None
+    if recorder is not None:
+        for a in arrays:
+            recorder.leave(a, f"{name}()")
+        if any(_traced_scalars(args)) or any(_traced_scalars(list(kwargs.values()))):
+            recorder.refuse(f"{name}() of a changing number inside the traced function")
+    grad = not modes.NO_GRAD or modes.state.grad
+    targets = [args[i] for i in writes if i < len(args)]
+    targets += [t for t in _flat(kwargs.get("out")) if t is not None]
+    written = [t for t in targets if isinstance(t, ArrayCore)]
+    for t in written:
+        if t._v is SCALAR:
+            raise TypeError(f"{name}: return arrays must be of ArrayType; got {describe(t)}")
+        views.check_writable(t, name)
+        if grad and any([a._n is not None for a in arrays]):
+            raise GradientError(
+                f"{name}: writing in place has no derivative here; got {describe(*arrays)}. "
+                "Hint: detach() the arrays, or use an operator or index assignment"
+            )
+        views.keep_saved_result(t)
+    try:
+        result = function(*[raw(a) for a in args], **{k: raw(v) for k, v in kwargs.items()})
+    except Exception as error:
+        if arrays and not isinstance(error, np.exceptions.AxisError):
+            name_error(name, error, tuple(arrays))
+        raise
+    for t in written:
+        views.wrote(t, None)
+    parents = [a for a in arrays if a._n is not None] if grad else []
+    return wrap_results(result, name, arrays, parents)
+
+
+def wrap_results(
+    value: Any, name: str, arrays: Sequence[ArrayCore] = (), parents: Sequence[ArrayCore] = ()
+) -> Any:
+    """NumPy's result as numen's: ndarrays and numeric scalars become Arrays, also inside
+    tuples."""
+    if isinstance(value, np.ndarray):
+        return _wrap_array(value, name, arrays, parents)
+    if isinstance(value, np.generic):
+        if value.dtype.kind in KEPT_SCALARS and not is_differentiable(value.dtype):
+            return value
+        return _marked(_noted(core.wrap(value)), name, parents)
+    kind = type(value)
+    if kind in (list, tuple):
+        return kind([wrap_results(v, name, arrays, parents) for v in value])
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return kind(*[wrap_results(v, name, arrays, parents) for v in value])
+    return value
+
+
+def _wrap_array(
+    value: np.ndarray[Any, Any],
+    name: str,
+    arrays: Sequence[ArrayCore],
+    parents: Sequence[ArrayCore],
+) -> Any:
+    if type(value) is not np.ndarray:
+        if isinstance(value, (np.ma.MaskedArray, np.matrix, np.recarray)):
+            return value  # classes of their own, on host memory
+        value = value.view(np.ndarray)
+    for a in arrays:
+        if a._d is value:
+            return a
+    result = _marked(core.ARRAY(value), name, parents)
+    if value.base is not None:
+        for a in arrays:
+            if a._v is not SCALAR and np.may_share_memory(value, a._d):
+                views.register_detached(result, a)
+                return result
+    return _noted(result)
+
+
+def _noted(result: Any) -> Any:
+    if modes.ACTIVE and modes.state.recorder is not None:
+        modes.state.recorder.constant(result)
+    return result
+
+
+def _marked(result: Any, name: str, parents: Sequence[ArrayCore]) -> Any:
+    """The result with a node whose backward pass says that the function has no derivative."""
+    if parents and is_differentiable(result._d.dtype):
+        nodes = tuple([p._n for p in parents])
+        result._n = Node(_refusing(name), nodes, (None,) * len(nodes), {}, None, result._d)
+    return result
+
+
+@functools.cache
+def _refusing(name: str) -> Primitive:
+    def impl(*args: Any, **params: Any) -> NoReturn:
+        raise GradientError(f"{name}: has no row")
+
+    def vjp(needs: Sequence[bool], g: Any, out: Any, *args: Any, **params: Any) -> NoReturn:
+        raise GradientError(
+            f"backward: {name} has no derivative here. Hint: detach() its argument if no gradient "
+            "should flow through it"
+        )
+
+    return Primitive(name, impl, vjp=vjp)
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    if type(value) in (list, tuple):
+        yield from value
+    else:
+        yield value
+
+
+def _traced_scalars(values: Sequence[Any]) -> Iterator[bool]:
+    for value in values:
+        if type(value) in (list, tuple):
+            yield from _traced_scalars(value)
+        else:
+            yield getattr(type(value), "_is_host_scalar", False)
