@@ -5,7 +5,7 @@ only gathers public names: NumPy's from `namespace`, transforms from `transforms
 `tracing`. Read docs/architecture.md first.
 """
 
-from numen import namespace, nn, optim, profile, random
+from numen import fft, interop, lib, linalg, namespace, nn, optim, profile, random
 from numen.dispatch.modes import enable_grad, no_grad, set_grad_enabled
 from numen.errors import (
     CacheError,
@@ -21,6 +21,7 @@ from numen.errors import (
     TraceError,
 )
 from numen.namespace import *  # noqa: F403
+from numen.namespace.array_api import __array_api_version__, __array_namespace_info__
 from numen.random import manual_seed
 from numen.settings import config
 from numen.tracing import explain, jit, verify
@@ -29,6 +30,8 @@ from numen.transforms import grad, value_and_grad, vjp
 __version__ = "0.1.0"
 
 __all__ = ["nn", "optim", "profile", "random", "manual_seed", "config"]
+__all__ += ["fft", "interop", "lib", "linalg"]
+__all__ += ["__array_api_version__", "__array_namespace_info__"]
 __all__ += namespace.__all__
 __all__ += ["grad", "value_and_grad", "vjp", "no_grad", "enable_grad", "set_grad_enabled"]
 __all__ += ["jit", "explain", "verify"]

@@ -40,6 +40,12 @@ class CompileError(NumenError, RuntimeError):
     """A kernel could not be built for this machine or toolchain."""
 
 
+class BackendError(NumenError, TypeError):
+    """A device's array library can't do what is asked: another device's operand, a missing
+    function.
+    """
+
+
 class CacheError(NumenError, OSError):
     """The object cache on disk can't be used."""
 

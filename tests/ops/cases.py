@@ -18,7 +18,21 @@ DTYPES = [
         *("float16", "float32", "float64", "complex64", "complex128"),
     )
 ]
+INTEGERS = {
+    *("bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"),
+    *("gcd", "lcm", "invert", "bitwise_count"),
+}
+"""Rows that take no floats: their samples are integers where nothing else is asked for."""
+
 LINEAR = {
+    "positive",
+    "conjugate",
+    "degrees",
+    "rad2deg",
+    "radians",
+    "deg2rad",
+    "real",
+    "imag",
     "cast",
     "copy",
     "sum",
@@ -26,6 +40,10 @@ LINEAR = {
     "reshape",
     "transpose",
     "broadcast_to",
+    "diagonal",
+    "as_strided",
+    "view_dtype",
+    "lay_out",
     "getitem",
     "gather",
 }
@@ -35,8 +53,9 @@ def seeded(name):
     return np.random.default_rng(list(name.encode()))
 
 
-def samples(name, dtype="float64"):
+def samples(name, dtype=None):
     """The row's samples: [(args, params)]."""
+    dtype = dtype or ("int64" if name in INTEGERS else "float64")
     return table[name].samples(seeded(name), np.dtype(dtype))
 
 
@@ -135,13 +154,47 @@ def _relu(a):
     return np.maximum(a, np.zeros_like(a))
 
 
+def _cofactor(a):
+    u, s, v = np.linalg.svd(a)
+    others = np.where(np.eye(s.shape[-1], dtype=bool), np.ones((), s.dtype), s[..., None, :])
+    turn = np.linalg.det(u) * np.linalg.det(v)
+    return np.matmul(u.conj() * (turn[..., None] * others.prod(-1))[..., None, :], v.conj())
+
+
+def _as_strided(a, shape, strides, source, writeable):
+    def address(index, steps):
+        return sum(i * step for i, step in zip(index, steps, strict=True))
+
+    elements = {address(index, source): a[index] for index in np.ndindex(a.shape)}
+    out = np.empty(shape, a.dtype)
+    for index in np.ndindex(shape):
+        if address(index, strides) not in elements:
+            raise ValueError
+        out[index] = elements[address(index, strides)]
+    return out
+
+
 NUMPY = {
+    "cofactor": _cofactor,
+    "detsign": lambda a: np.linalg.slogdet(a)[0],
+    "svd_u": lambda a: np.linalg.svd(a, full_matrices=False)[0],
+    "svd_v": lambda a: np.linalg.svd(a, full_matrices=False)[2],
+    "eigh_v": lambda a: np.linalg.eigh(a)[1],
+    "logabsdet": lambda a: np.linalg.slogdet(a)[1],
+    "pinv": lambda a, rcond: np.linalg.pinv(a, rcond),
     "relu": _relu,
     "cast": lambda a, dtype: a.astype(dtype),
     "copy": lambda a: np.array(a),
+    "lay_out": lambda a, order: np.array(a, order=order),
+    "view_dtype": lambda a, dtype: a.view(dtype),
+    "as_strided": _as_strided,
     "concatenate": lambda *arrays, axis: np.concatenate(arrays, axis),
     "getitem": lambda a, index: a[index],
     "setitem": _setitem,
+    "modf_fraction": lambda a: np.modf(a)[0],
+    "modf_integer": lambda a: np.modf(a)[1],
+    "frexp_mantissa": lambda a: np.frexp(a)[0],
+    "frexp_exponent": lambda a: np.frexp(a)[1],
     "gather": lambda a, *indices, spec: a[_index(indices, spec)],
     "scatter_add": _scatter_add,
     "scatter_set": _scatter_set,
@@ -150,4 +203,4 @@ NUMPY = {
 
 
 def numpy_meaning(name):
-    return NUMPY.get(name) or getattr(np, name)
+    return NUMPY.get(name) or getattr(np, name, None) or getattr(np.linalg, name)

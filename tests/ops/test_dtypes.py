@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cases import DIFFERENTIABLE, is_float, raw, samples, wrapped
+from cases import DIFFERENTIABLE, is_float, quiet, raw, samples, wrapped
 
 from numen.dispatch import primitive
 from numen.namespace.array import Array
@@ -34,7 +34,7 @@ def float32_samples(name):
 
 
 @pytest.mark.parametrize("arrays", [False, True], ids=["raw", "arrays"])
-@pytest.mark.parametrize("name", DIFFERENTIABLE)
+@pytest.mark.parametrize("name", [n for n in DIFFERENTIABLE if n != "float_power"])
 def test_rules_of_float32_yield_float32(name, arrays, computed):
     row = table[name]
     for args, params in float32_samples(name):
@@ -57,23 +57,26 @@ def test_rules_of_float32_yield_float32(name, arrays, computed):
     assert np.dtype(np.float64) not in computed
 
 
-@pytest.mark.parametrize("name", [n for n in table if table[n].ufunc is not None and n != "matmul"])
+POINTWISE = [n for n in table if table[n].ufunc is not None and table[n].ufunc.signature is None]
+
+
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "float32"])
-@pytest.mark.parametrize("other", ["int32", "float64", 2, 2.0, True])
-def test_resolve_agrees_with_numpy(name, dtype, other):
+@pytest.mark.parametrize("name", POINTWISE)
+def test_resolve_agrees_with_numpy(name, dtype):
     row = table[name]
-    second = np.ones(2, other) if isinstance(other, str) else other
-    args = (np.ones(2, dtype), second)[: row.ufunc.nin]
-    try:
-        expected = row.ufunc(*args)
-    except TypeError:
-        with pytest.raises(TypeError):
-            resolve(row, args)
-        return
-    operands, out = resolve(row, args)
-    assert out == expected.dtype
-    cast = [np.asarray(a).astype(d) for a, d in zip(args, operands, strict=True)]
-    np.testing.assert_array_equal(row.ufunc(*cast), expected, strict=True)
+    for other in ("int32", "float64", 2, 2.0, True)[: None if row.ufunc.nin > 1 else 1]:
+        second = np.ones(2, other) if isinstance(other, str) else other
+        args = (np.ones(2, dtype), second)[: row.ufunc.nin]
+        try:
+            expected = quiet(row.ufunc, *args)
+        except TypeError:
+            with pytest.raises(TypeError):
+                resolve(row, args)
+            continue
+        operands, out = resolve(row, args)
+        assert out == expected.dtype
+        cast = [np.asarray(a).astype(d) for a, d in zip(args, operands, strict=True)]
+        np.testing.assert_array_equal(quiet(row.ufunc, *cast), expected, strict=True)
 
 
 def test_resolve_of_rows_without_a_ufunc():

@@ -4,18 +4,30 @@ import inspect
 
 import numpy as np
 import pytest
-from cases import ROWS
+from cases import INTEGERS, ROWS
 
 from numen.dispatch import slots
 from numen.ops import table
 
 NO_DERIVATIVE = {
     *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),  # bool results
-    "argmax",  # integer result
+    *("argmax", "argmin", "argsort", "argpartition"),  # integer results
+    *("any", "all"),  # bool results
+    *("isnan", "isinf", "isfinite", "isnat", "signbit"),
+    *("logical_and", "logical_or", "logical_xor", "logical_not"),
+    *("frexp_exponent", *INTEGERS),
 }
-NO_ERRORS = {"copy"}  # takes every array
-ROUNDED = {"exp", "log", "tanh", "power", "sum", "mean", "matmul"}
-OWN_ZERO_OR_NAN = {"max", "min", "argmax", "maximum", "minimum", "relu"}
+NO_ERRORS = {"copy", "real", "imag"}  # take every array
+ROUNDED = {
+    *("exp", "log", "tanh", "power", "sum", "mean", "matmul", "vecdot", "matvec", "vecmat"),
+    *("exp2", "expm1", "log2", "log10", "log1p", "logaddexp", "logaddexp2"),
+    *("sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "hypot"),
+    *("sinh", "cosh", "arcsinh", "arccosh", "arctanh", "cbrt", "float_power"),
+}
+OWN_ZERO_OR_NAN = {"max", "min", "argmax", "maximum", "minimum", "relu", "fmax", "fmin"}
+
+VIEWS = {"reshape", "transpose", "broadcast_to", "getitem", "real", "imag", "diagonal", "as_strided"}
+VIEWS |= {"view_dtype"}
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -28,7 +40,7 @@ def test_a_row_has_every_cell(name):
     assert row.samples is not None
     assert (row.errors is None) == (name in NO_ERRORS)
     assert row.exact == (name not in ROUNDED | OWN_ZERO_OR_NAN)
-    assert row.view == (name in {"reshape", "transpose", "broadcast_to", "getitem"})
+    assert row.view == (name in VIEWS)
     if row.ufunc is not None:
         assert row.ufunc.__name__ == name
 
@@ -36,9 +48,15 @@ def test_a_row_has_every_cell(name):
 @pytest.mark.parametrize("name", ROWS)
 def test_a_rule_says_what_it_saves(name):
     row = table[name]
-    if row.saves_for is not None:
-        arity = len(inspect.signature(row.vjp).parameters) - 3 if row.vjp else 2
+    if row.saves_for is not None and (row.vjp or row.ufunc):
+        arity = len(inspect.signature(row.vjp).parameters) - 3 if row.vjp else row.impl.nin
         assert len(row.saves_for) in (arity, row.impl.nin if hasattr(row.impl, "nin") else arity)
+
+
+def test_every_ufunc_of_one_result_has_its_row():
+    ufuncs = {f for f in vars(np).values() if isinstance(f, np.ufunc) and f.nout == 1}
+    assert {f.__name__ for f in ufuncs} <= set(table)
+    assert all(table[f.__name__].ufunc is f for f in ufuncs)
 
 
 def test_dispatch_finds_every_row():

@@ -9,10 +9,14 @@ from numen.namespace.array import Array
 from numen.ops import table
 from tolerances import assert_same
 
-UNARY = ["negative", "exp", "log", "tanh", "sqrt", "absolute", "relu"]
+UNARY = [
+    *("negative", "exp", "log", "tanh", "sqrt", "absolute", "relu"),
+    *("sin", "floor", "isnan", "modf_fraction", "frexp_exponent"),
+]
 BINARY = [
     *("add", "subtract", "multiply", "divide", "power", "maximum", "minimum"),
     *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+    *("hypot", "remainder", "fmax", "logical_or"),
 ]
 REDUCTIONS = ["sum", "mean", "max", "min"]
 

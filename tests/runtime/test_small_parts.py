@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from numen.runtime import profile
-from numen.runtime.backends import get_backend
 
 
 def test_counters_count_in_all_threads() -> None:
@@ -42,15 +41,6 @@ assert profile.counters() == {"x": 3}
 profile.reset()
 assert profile.counters() == {}
 """)
-
-
-def test_the_numpy_backend_is_numpy() -> None:
-    assert get_backend("numpy") is np
-
-
-def test_an_unknown_backend_is_named() -> None:
-    with pytest.raises(ValueError, match=r"'abacus'.*numpy"):
-        get_backend("abacus")
 
 
 def test_large_blocks_are_kept_unless_switched_off(run_script: Callable[..., str]) -> None:

@@ -65,6 +65,18 @@ def _binary(function: Callable[[Body, Value, Value], Value]) -> Emit:
     return lambda b, args, dtype, params: function(b, args[0], args[1])
 
 
+def _square(b: Body, args: Sequence[Value], dtype: str, params: Params) -> Value:
+    return b.multiply(args[0], args[0])
+
+
+def _reciprocal(b: Body, args: Sequence[Value], dtype: str, params: Params) -> Value:
+    return b.emit("divide", (b.const(1.0, dtype), args[0]), dtype)
+
+
+def _isnan(b: Body, args: Sequence[Value], dtype: str, params: Params) -> Value:
+    return b.emit("not_equal", (args[0], args[0]), "bool")
+
+
 def _where(b: Body, args: Sequence[Value], dtype: str, params: Params) -> Value:
     return b.select(args[0], args[1], args[2])
 
@@ -86,6 +98,20 @@ ELEMENTWISE: dict[str, Row] = {
     "sqrt": Row(1, FLOATS, _plain("sqrt")),
     "absolute": Row(1, DTYPES, _absolute),
     "relu": Row(1, _NUMBERS, _unary(math.relu)),
+    "square": Row(1, _NUMBERS, _square),
+    "reciprocal": Row(1, FLOATS, _reciprocal),
+    "fabs": Row(1, FLOATS, _plain("absolute")),
+    "floor": Row(1, FLOATS, _plain("floor")),
+    "rint": Row(1, FLOATS, _plain("rint")),
+    "isnan": Row(1, FLOATS, _isnan),
+    "bitwise_and": Row(2, BOOL + INTS, _plain("and")),
+    "bitwise_or": Row(2, BOOL + INTS, _plain("or")),
+    "bitwise_xor": Row(2, BOOL + INTS, _plain("xor")),
+    "invert": Row(1, BOOL + INTS, _plain("not")),
+    "logical_and": Row(2, BOOL, _plain("and")),
+    "logical_or": Row(2, BOOL, _plain("or")),
+    "logical_xor": Row(2, BOOL, _plain("xor")),
+    "logical_not": Row(1, BOOL, _plain("not")),
     "equal": Row(2, DTYPES, _plain("equal")),
     "not_equal": Row(2, DTYPES, _plain("not_equal")),
     "less": Row(2, DTYPES, _plain("less")),
@@ -98,6 +124,9 @@ ELEMENTWISE: dict[str, Row] = {
 """Graph op name -> row."""
 
 COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+"""The rows that compare two operands."""
+
+BOOLEAN = frozenset({*COMPARISONS, "isnan"})
 """The rows whose result is bool."""
 
 REDUCTIONS: dict[str, tuple[str, ...]] = {
@@ -143,7 +172,7 @@ def has_kernel(op: str, dtypes: Sequence[str], dtype: str, params: Params) -> bo
         return operands[0] not in FLOATS or dtype in FLOATS + BOOL
     if op == "power" and _exponent(params) not in math.POWERS:
         return False
-    return dtype == ("bool" if op in COMPARISONS else operands[0])
+    return dtype == ("bool" if op in BOOLEAN else operands[0])
 
 
 def _exponent(params: Params) -> float:

@@ -1,22 +1,85 @@
 """Backends: which module computes on an array's memory.
 
-NumPy's arrays belong to `numpy`; another backend registers its array class and its module of
-NumPy-named functions. Rows and host functions ask `module_of`, so that none of them names a module.
-Next: `primitive.py`.
+NumPy's arrays belong to `numpy` on device "cpu"; another backend registers its array class, its
+module of NumPy-named functions and its copies from and to the host. Rows ask `module_of`, so that
+none of them names a module. Once a backend is in use, every op takes the general path, which looks
+for its arrays. Next: `primitive.py`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import importlib
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-_modules: dict[type, Any] = {}
+from numen.dispatch import modes
+from numen.errors import BackendError
 
 
-def register_backend(array_class: type, module: Any) -> None:
-    """Let `module` compute what has arrays of `array_class` among its operands."""
-    _modules[array_class] = module
+class Backend(NamedTuple):
+    """One backend: the name of its device, its array class and module, copies from and to the
+    host."""
+
+    name: str
+    array_class: type
+    module: Any
+    from_host: Callable[[Any], Any]
+    to_host: Callable[[Any], Any]
+
+
+LAZY = {"strict": "numen.backends.strict"}
+"""Backends that register when they are first named: device to module."""
+
+_by_name: dict[str, Backend] = {}
+_by_class: dict[type, Backend] = {}
+
+
+def register_backend(backend: Backend) -> None:
+    """Let `backend` compute what has arrays of its class among the operands."""
+    if backend.name not in _by_name:
+        modes.hint()  # fast paths know NumPy's memory alone
+    _by_name[backend.name] = backend
+    _by_class[backend.array_class] = backend
+
+
+def backend_named(name: str) -> Backend | None:
+    """The backend of a device; None for "cpu", which is NumPy's.
+
+    Raises
+    ------
+    ValueError
+        If there is no such device.
+    """
+    if name == "cpu":
+        return None
+    if name not in _by_name and name in LAZY:
+        importlib.import_module(LAZY[name])
+    if name not in _by_name:
+        known = ["cpu", *sorted({*LAZY, *_by_name})]
+        raise ValueError(f"device: expected one of {known}, got {name!r}")
+    return _by_name[name]
+
+
+def backend_of(values: Iterable[Any]) -> Backend | None:
+    """The backend whose arrays are among raw values; None for NumPy's."""
+    if _by_class:
+        for value in values:
+            found = _by_class.get(type(value))
+            if found is not None:
+                return found
+    return None
+
+
+def in_use() -> bool:
+    """Whether any backend beside NumPy's is loaded."""
+    return bool(_by_class)
+
+
+def is_backend_array(value: Any) -> bool:
+    """Whether a raw value is an array: an ndarray or another backend's."""
+    return isinstance(value, np.ndarray) or type(value) in _by_class
 
 
 def module_of(*values: Any) -> Any:
@@ -25,9 +88,23 @@ def module_of(*values: Any) -> Any:
     >>> module_of(np.ones(2), 3.0).__name__
     'numpy'
     """
-    if _modules:
-        for value in values:
-            module = _modules.get(type(value))
-            if module is not None:
-                return module
-    return np
+    backend = backend_of(values)
+    return np if backend is None else backend.module
+
+
+def adopted(backend: Backend, value: Any, op: str) -> Any:
+    """An operand as the backend takes it: 0-d and index arrays of the host are copied over.
+
+    Raises
+    ------
+    BackendError
+        If a larger array lives on another device.
+    """
+    if isinstance(value, np.ndarray):
+        if value.ndim and value.dtype.kind not in "iub":
+            raise BackendError(
+                f"{op}: operands on devices 'cpu' and {backend.name!r}. Hint: to_device() moves "
+                "one of them"
+            )
+        return backend.from_host(value)
+    return value

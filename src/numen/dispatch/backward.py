@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core, modes, slots
+from numen.dispatch import backends, core, modes, slots
 from numen.dispatch.core import ArrayCore, Leaf, Node
 from numen.errors import GradientError, InternalError, ShapeError, describe
 
@@ -53,6 +53,8 @@ def backward(
         If the graph was freed by an earlier pass, or a saved array was written in place since.
     """
     wrapped = create_graph or (modes.ACTIVE and modes.state.special > 0) or modes.LIMIT == 0
+    if not wrapped and backends.in_use():
+        wrapped = backends.backend_of([y._d for y in outputs]) is not None
     heap: list[tuple[int, int, Any]] = []
     cotangents: dict[Any, Any] = {}
     for y, seed in zip(outputs, seeds, strict=True):
@@ -136,7 +138,7 @@ def _seed(y: ArrayCore, seed: Any, wrapped: bool) -> Any:
         dtype = y._d.dtype
         if not wrapped and not y._d.shape and dtype in _ones:
             return _ones[dtype]
-        seed = np.ones(y._d.shape, dtype)
+        seed = backends.module_of(y._d).ones(y._d.shape, dtype)
         if wrapped:
             return core.new_constant(seed)
         if not y._d.shape:
@@ -247,7 +249,7 @@ def register_of(c: ArrayCore, holder: ArrayCore | None = None) -> Any:
 def _accumulate(leaf: Leaf, g: Any) -> None:
     """Add a cotangent into a leaf's gradient; the result shares memory with nothing else."""
     if isinstance(g, ArrayCore):
-        if g._v is core.SCALAR or g._d.base is not None or not g._d.flags.writeable:
+        if g._v is core.SCALAR or g._d.base is not None or not core.is_writeable(g._d):
             g = _copied(g)
     else:
         if g.base is not None or not g.flags.writeable:

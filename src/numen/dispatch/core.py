@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from numen.dispatch import modes
-from numen.errors import InternalError
 
 if TYPE_CHECKING:
     from numen.dispatch.primitive import Primitive
@@ -172,18 +171,30 @@ def freeze_scalar(value: Any) -> Any:
     return data
 
 
+KEPT_SCALARS = frozenset({np.str_, np.bytes_, np.void, np.record, np.datetime64, np.timedelta64})
+"""NumPy's scalars that no Array stands for: text, records and dates have methods of their own."""
+
+
 def wrap(data: Any) -> Any:
-    """Make an Array of what a NumPy call returned: an ndarray, or a scalar that gets the SCALAR
-    mark."""
+    """Make an Array of what a NumPy call returned: an ndarray, or a number that gets the SCALAR
+    mark.
+
+    Text, dates, records and the Python objects of an object array are returned as they are.
+    """
     if type(data) is ndarray:
         return ARRAY(data)
     if isinstance(data, np.generic):
+        if type(data) in KEPT_SCALARS:
+            return data
         return ARRAY(freeze_scalar(data), None, SCALAR)
     if isinstance(data, ndarray):
         return ARRAY(data.view(ndarray))
-    if isinstance(data, (bool, int, float, complex)):
-        return ARRAY(freeze_scalar(data), None, SCALAR)
-    raise InternalError(f"wrap: expected an ndarray or a NumPy scalar, got {type(data).__name__}")
+    return data
+
+
+def is_writeable(data: Any) -> bool:
+    """Whether raw memory may be written; other backends have no read-only arrays."""
+    return getattr(data.flags, "writeable", True)
 
 
 def new_constant(data: Any) -> Any:

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core, modes
+from numen.dispatch import backends, core, modes
 from numen.dispatch.core import Node, next_stamp
 from numen.dispatch.primitive import Primitive
 from numen.errors import name_error
 
 Method = Callable[[Any, Any], Any]
+Function = Callable[..., Any]
 
 NO_PARAMS: dict[str, Any] = {}
 NOTHING_SAVED = (None, None)
@@ -26,13 +27,20 @@ _ndarray = np.ndarray
 _weak_constants: dict[Any, Any] = {}
 
 
+class _Missing:
+    """Stands for an operand that was not given."""
+
+
+MISSING = _Missing()
+
+
 def weak(value: Any, dtype: np.dtype[Any]) -> Any:
     """The Python scalar as a 0-d ndarray of the dtype it takes beside `dtype` (NEP 50); faster than
     the scalar."""
     key = (value, type(value), dtype)
     constant = _weak_constants.get(key)
     if constant is None:
-        if value != value or value == 0:
+        if value != value or value == 0 or dtype.kind in "mMOSTU":
             return value  # NaN and the two zeros are not told apart by a dict
         try:
             constant = np.asarray(value, np.result_type(dtype, value))
@@ -47,9 +55,36 @@ def weak(value: Any, dtype: np.dtype[Any]) -> Any:
     return constant
 
 
-def binary(prim: Primitive, general: Method | None = None) -> Method:
+def scalar_result(prim: Primitive, args: tuple[Any, ...], d: Any, scalars: Method | None) -> Any:
+    """Wrap what is no ndarray: NumPy's scalars, and what object arrays hold.
+
+    `scalars` is Python's operator: between NumPy's integer scalars it warns of an overflow, which
+    the op on arrays does not.
+    """
+    if not isinstance(d, np.generic):
+        return d if not backends.in_use() else prim.finish(args, NO_PARAMS, d)
+    kind = d.dtype.kind
+    if kind not in "biufc" and not core.is_differentiable(d.dtype):
+        return d
+    if scalars is not None and kind in "iu" and all(map(is_scalar, args)):
+        a, b = args
+        d = scalars(element(a), element(b))
+    return prim.finish(args, NO_PARAMS, d)
+
+
+def is_scalar(a: Any) -> bool:
+    """Whether an operand is a scalar to NumPy: a Python number or an Array marked so."""
+    return a._v is core.SCALAR if isinstance(a, core.ArrayCore) else type(a) in (int, float, bool)
+
+
+def element(a: Any) -> Any:
+    """NumPy's scalar for an Array marked so; a Python number itself."""
+    return a._d[()] if isinstance(a, core.ArrayCore) else a
+
+
+def binary(prim: Primitive, general: Method | None = None, scalars: Method | None = None) -> Method:
     """The method `a op b` of Array; `general` takes the calls that are not plain (by default the
-    row)."""
+    row), `scalars` those between integer scalars."""
     impl = prim.impl
     cheap = prim.cheap
     general = general or prim
@@ -57,6 +92,7 @@ def binary(prim: Primitive, general: Method | None = None) -> Method:
     differentiable = prim.vjp is not None
     nothing_saved = prim.saves_for == ((), ())
     crossed = prim.saves_for == ((1,), (0,))
+    own_dtype = prim.name == "ldexp"  # its second operand is an int beside any float
 
     def method(a: Any, b: Any) -> Any:
         array = core.ARRAY
@@ -72,7 +108,7 @@ def binary(prim: Primitive, general: Method | None = None) -> Method:
                     name_error(prim.name, error, (a, b))
                     raise
                 if type(d) is not _ndarray:
-                    return prim.finish((a, b), NO_PARAMS, d)
+                    return scalar_result(prim, (a, b), d, scalars)
                 r = _new(array)
                 r._d = d
                 r._n = None
@@ -101,12 +137,12 @@ def binary(prim: Primitive, general: Method | None = None) -> Method:
             x = a._d
             if x.size < (modes.CHEAP_LIMIT if cheap else modes.LIMIT):
                 try:
-                    d = impl(x, weak(b, x.dtype))
+                    d = impl(x, b if own_dtype else weak(b, x.dtype))
                 except Exception as error:
                     name_error(prim.name, error, (a, b))
                     raise
                 if type(d) is not _ndarray:
-                    return prim.finish((a, b), NO_PARAMS, d)
+                    return scalar_result(prim, (a, b), d, scalars)
                 r = _new(array)
                 r._d = d
                 r._n = None
@@ -121,19 +157,11 @@ def binary(prim: Primitive, general: Method | None = None) -> Method:
     return method
 
 
-def reflected(prim: Primitive) -> Method:
-    """The method `b op a` of Array for a left operand that is no Array."""
-
-    def method(a: Any, b: Any) -> Any:
-        return prim(b, a)
-
-    return method
-
-
-def unary(prim: Primitive) -> Callable[[Any], Any]:
-    """A function or method of one array and no parameters."""
+def unary(prim: Primitive, general: Callable[[Any], Any] | None = None) -> Callable[[Any], Any]:
+    """A method of one array and no parameters."""
     impl = prim.impl
     cheap = prim.cheap
+    general = general or prim
     differentiable = prim.vjp is not None
 
     def method(a: Any) -> Any:
@@ -147,12 +175,40 @@ def unary(prim: Primitive) -> Callable[[Any], Any]:
                     name_error(prim.name, error, (a,))
                     raise
                 if type(d) is not _ndarray:
-                    return prim.finish((a,), NO_PARAMS, d)
-                r = array(d)
+                    return scalar_result(prim, (a,), d, None)
+                r = _new(array)
+                r._d = d
+                r._n = None
+                r._v = None
+                r._t = None
                 n = a._n
                 if n is not None and differentiable and (not modes.NO_GRAD or modes.state.grad):
                     r._n = prim.node((a,), (n,), NO_PARAMS, d)
                 return r
-        return prim(a)
+        return general(a)
 
     return method
+
+
+def binary_function(prim: Primitive, general: Function) -> Function:
+    """The ufunc of a row with two operands; `general` takes the calls that are not plain."""
+    quick = binary(prim, general)
+
+    def function(x1: Any = MISSING, x2: Any = MISSING, /, *more: Any, **options: Any) -> Any:
+        if type(x1) is core.ARRAY and not more and not options:
+            return quick(x1, x2)
+        return general(x1, x2, *more, **options)
+
+    return function
+
+
+def unary_function(prim: Primitive, general: Function) -> Function:
+    """The ufunc of a row with one operand; `general` takes the calls that are not plain."""
+    quick = unary(prim, general)
+
+    def function(x: Any = MISSING, /, *more: Any, **options: Any) -> Any:
+        if more or options:
+            return general(x, *more, **options)
+        return quick(x)
+
+    return function

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core, modes, slots, views
+from numen.dispatch import backends, core, modes, slots, views
 from numen.dispatch.core import SCALAR, ArrayCore, Node, is_differentiable
 from numen.errors import GradientError, describe, name_error
 
@@ -130,6 +130,9 @@ class Primitive:
                     break
             else:
                 return self._numpy(raw, params)
+        backend = backends.backend_of(raw) if backends.in_use() else None
+        if backend is not None:
+            return self._on_backend(backend, raw, params)
         engine = modes.engine()
         data = None
         if run_kernel is None or engine == "numpy":
@@ -153,9 +156,29 @@ class Primitive:
             name_error(self.name, error, raw)
             raise
 
+    def _on_backend(
+        self, backend: backends.Backend, raw: Sequence[Any], params: dict[str, Any]
+    ) -> Any:
+        """Another backend's result: its function of the row's name, or the row's impl on its
+        arrays."""
+        operands = [backends.adopted(backend, a, self.name) for a in raw]
+        impl = self.impl
+        if isinstance(impl, np.ufunc) or getattr(impl, "__module__", None) == "numpy":
+            impl = getattr(backend.module, impl.__name__)
+        try:
+            return impl(*operands, **params)
+        except Exception as error:
+            name_error(self.name, error, raw)
+            raise
+
     def finish(self, args: tuple[Any, ...], params: dict[str, Any], data: Any) -> Any:
         """Wrap a raw result: view bookkeeping, then the gradient node."""
-        result = core.wrap(data)
+        if backends.in_use() and not isinstance(data, (np.ndarray, np.generic)):
+            result = self._wrap_backend(data, params)
+        else:
+            result = core.wrap(data)
+            if not isinstance(result, ArrayCore):
+                return result  # text, a date, a Python object
         if self.view:
             source = args[0]
             if isinstance(source, ArrayCore) and source._v is SCALAR and result._v is not SCALAR:
@@ -179,6 +202,15 @@ class Primitive:
                         result._n = self.node(args, parents, params, result._d)
                     break
         return result
+
+    def _wrap_backend(self, data: Any, params: dict[str, Any]) -> Any:
+        """Wrap another backend's result, which is never a scalar: flag what NumPy makes one."""
+        if not backends.is_backend_array(data):
+            return core.wrap(data)
+        element = self.name == "getitem" and all([type(i) is int for i in params["index"]])
+        if data.ndim or (self.view and not element):
+            return core.ARRAY(data)
+        return core.ARRAY(data.copy() if self.view else data, None, SCALAR)
 
     def node(
         self, args: tuple[Any, ...], parents: tuple[Any, ...], params: dict[str, Any], data: Any
@@ -327,8 +359,9 @@ def align(args: Sequence[Any], axes: Sequence[bool]) -> list[Any]:
 
 def zeros_like(x: Any) -> Any:
     """Zeros of x's shape and dtype, raw or Array as x is."""
-    zeros = np.zeros(x.shape, x.dtype)
-    return core.new_constant(zeros) if isinstance(x, ArrayCore) else zeros
+    if not isinstance(x, ArrayCore):
+        return np.zeros(x.shape, x.dtype)
+    return core.new_constant(backends.module_of(x._d).zeros(x._d.shape, x._d.dtype))
 
 
 def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:

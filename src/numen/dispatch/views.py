@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from numen.dispatch import core, modes, slots
+from numen.dispatch import backends, core, modes, slots
 from numen.dispatch.core import SCALAR, ArrayCore, Cell, Leaf, Node, View
-from numen.errors import LeafWriteError, ShapeError, describe
+from numen.errors import GradientError, LeafWriteError, ShapeError, describe
 
 if TYPE_CHECKING:
     from numen.dispatch.primitive import Primitive
@@ -67,7 +67,7 @@ def check_writable(x: ArrayCore, op: str) -> None:
     LeafWriteError
         If `x` is, or is a view of, a leaf that requires a gradient, outside `no_grad`.
     """
-    if not x._d.flags.writeable:
+    if not core.is_writeable(x._d) or (type(x._v) is View and _broadcasts(x._v.path)):
         raise ValueError(
             f"{op}: output array is read-only; got {describe(x)}. Hint: copy() it first"
         )
@@ -98,15 +98,40 @@ def write(x: ArrayCore, value: Any, op: str, casting: str = "same_kind") -> None
         As `check_writable`.
     """
     check_writable(x, op)
+    if isinstance(value, ArrayCore) and value._n is not None:
+        _check_attached(x, op)
     raw = value._d if isinstance(value, ArrayCore) else getattr(value, "value", value)
     keep_saved_result(x)
     try:
-        np.copyto(x._d, raw, casting=casting)  # type: ignore[arg-type]
+        if backends.in_use() and (backend := backends.backend_of((x._d,))) is not None:
+            backend.module.copyto(x._d, backends.adopted(backend, raw, op), casting=casting)
+        else:
+            np.copyto(x._d, raw, casting=casting)  # type: ignore[arg-type]
     except ValueError as error:
         raise ShapeError(
             f"{op}: could not broadcast {describe(value)} into shape {x._d.shape}"
         ) from error
     wrote(x, value)
+
+
+def _check_attached(x: ArrayCore, op: str) -> None:
+    """Refuse to write a value with a gradient where the gradient would be lost.
+
+    Raises
+    ------
+    GradientError
+        If x is a view that takes no part in gradients (`detach()`, a function without derivative).
+    """
+    if type(x._v) is View and x._v.detached and (not modes.NO_GRAD or modes.state.grad):
+        raise GradientError(
+            f"{op}: a value that carries a gradient is written through a view that takes no part "
+            f"in gradients; got {describe(x)}. Hint: detach() the value, or write into the base"
+        )
+
+
+def _broadcasts(path: tuple[Any, ...]) -> bool:
+    """Whether a view repeats elements: NumPy marks it read-only, other backends do not."""
+    return backends.in_use() and any([prim.name == "broadcast_to" for prim, _ in path])
 
 
 def keep_saved_result(x: ArrayCore) -> None:
@@ -179,6 +204,8 @@ def renew_views(base: ArrayCore, cell: Cell) -> None:
             for prim, params in memory.path:
                 data = prim.impl(data, **params)
                 node = Node(prim, (node,), (None,), params, None, data)
+            if not core.is_differentiable(view._d.dtype):
+                node = None  # the bits of a float seen as an integer
         view._n = node
     cell.views = live
 

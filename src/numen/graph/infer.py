@@ -28,6 +28,9 @@ FLOAT64 = np.dtype(np.float64)
 VIEWS = frozenset({"reshape", "transpose", "broadcast_to", "getitem"})
 """Ops whose result is a view of their argument (a reshape where the layout allows)."""
 
+PARTS = frozenset({"real", "imag"})
+"""Views of another dtype: steps of a path, but computed by host calls elsewhere."""
+
 
 KEEPDIMS = frozenset({"sum", "max", "min", "mean", "argmax"})
 """Ops whose param `keepdims` is False where it is not given."""
@@ -111,6 +114,56 @@ def _unary(name: str, inexact: bool) -> Rule:
         return TensorType(dtype, a.shape)
 
     return rule
+
+
+def _ufunc(ufunc: np.ufunc) -> Rule:
+    """NumPy's own rule: operands that are cast already, the dtype of its loop, and axes broadcast
+    beside those of its signature."""
+    name = ufunc.__name__
+    cores, results = _signature(ufunc.signature)
+
+    def rule(types: Types) -> TensorType:
+        if len(types) != ufunc.nin:
+            raise TypeError(f"expected {ufunc.nin} arguments, got {len(types)}")
+        *operands, out = ufunc.resolve_dtypes((*[t.dtype for t in types], None))
+        if any(t.dtype != dtype for t, dtype in zip(types, operands, strict=True)):
+            wanted = ", ".join(map(str, operands))
+            raise DTypeError(f"{name}: arguments {_listed(types)} must be cast to {wanted} first")
+        if not cores:
+            return TensorType(out, _broadcast(name, types))
+        extents: dict[str, Extent] = {}
+        loops = []
+        for t, core in zip(types, cores, strict=True):
+            if t.rank < len(core):
+                raise ShapeError(f"{name}: {t} must have at least {len(core)} axes")
+            split = t.rank - len(core)
+            loops.append(TensorType(t.dtype, t.shape[:split]))
+            for axis, extent in zip(core, t.shape[split:], strict=True):
+                if extents.setdefault(axis, extent) != extent:
+                    raise ShapeError(f"{name}: {_listed(types)} differ along an axis they share")
+        return TensorType(out, _broadcast(name, loops) + tuple([extents[a] for a in results]))
+
+    return rule
+
+
+def _signature(text: str | None) -> tuple[list[list[str]], list[str]]:
+    """The axis names of each operand and of the result: (m,n),(n)->(m)."""
+    if text is None:
+        return [], []
+    operands, result = text.split("->")
+    cores = [part.strip("()").split(",") for part in operands.split("),(")]
+    return cores, [axis for axis in result.strip("()").split(",") if axis]
+
+
+def _listed(types: Types) -> str:
+    return ", ".join(map(str, types))
+
+
+def _part(types: Types) -> TensorType:
+    (a,) = types
+    if a.dtype.kind != "c":
+        return a
+    return TensorType(np.dtype(f"f{a.dtype.itemsize // 2}"), a.shape)
 
 
 def _where(types: Types) -> TensorType:
@@ -297,7 +350,7 @@ Path = tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
 def path_type(base: TensorType, path: Path) -> TensorType:
     """Return the type of the view that a path of (view name, params) steps picks."""
     for name, params in path:
-        if name not in VIEWS:
+        if name not in VIEWS | PARTS:
             raise InternalError(f"setitem: the path step {name!r} is no view")
         base = RULES[name]((base,), **dict(params))
     return base
@@ -407,4 +460,9 @@ RULES |= {
     "gather": _gather,
     "scatter_add": _scatter_add,
     "concatenate": _concatenate,
+    "real": _part,
+    "imag": _part,
 }
+for _value in list(vars(np).values()):
+    if isinstance(_value, np.ufunc) and _value.nout == 1:
+        RULES.setdefault(_value.__name__, _ufunc(_value))

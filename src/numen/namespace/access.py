@@ -1,22 +1,31 @@
-"""Access: `x[key]`, `x[key] = value`, the part of the class Array that indexes.
+"""Access: `x[key]`, `x[key] = value`, iteration: the part of the class Array that indexes.
 
-Basic indices make views, integer arrays gather, masks become positions. `array.py` inherits it;
-next: `indexing.py` for the parsing.
+On plain arrays NumPy itself reads the index; what shares memory is registered as a view. Where a
+gradient or a trace is concerned rows compute: basic indices make views, index arrays gather, masks
+become positions. `array.py` inherits it; next: `indexing.py` for the parsing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from numen.dispatch import backward as _backward
-from numen.dispatch import core, views
+from numen.dispatch import core, modes, views
+from numen.dispatch.backends import module_of
 from numen.dispatch.convert import as_array, operand
-from numen.dispatch.core import SCALAR, ArrayCore
-from numen.namespace import indexing, manipulation
+from numen.dispatch.core import SCALAR, ArrayCore, Cell, View
+from numen.errors import GradientError
+from numen.namespace import indexing
 from numen.namespace.attributes import Attributes
+from numen.namespace.creation import array, contains_array, followed, unwrapped
+from numen.namespace.placing import current
 from numen.ops import table
+
+_ndarray = np.ndarray
+_getitem = table["getitem"]
+_MAY_BE_BASIC = (int, slice, tuple)
 
 
 class Access(Attributes):
@@ -25,109 +34,238 @@ class Access(Attributes):
     __slots__ = ()
 
     def __getitem__(self, key: Any) -> Any:
-        parsed = indexing.parse(key, self._d.shape)
-        if isinstance(parsed, indexing.Basic):
-            result = table["getitem"](self, index=parsed.entries)
-            if parsed.ellipsis and not result._d.ndim and result._v is SCALAR:
-                return _element_view(self, parsed.entries)
+        data = self._d
+        if type(data) is not _ndarray or (modes.ACTIVE and modes.state.recorder is not None):
+            return self._item_by_rows(key)
+        kind = type(key)
+        if self._n is not None and kind not in _MAY_BE_BASIC:
+            return self._item_by_rows(key)
+        plain = key if kind is int or kind is slice else indexing.raw(key)
+        picked = data[plain] if self._v is not SCALAR else data[()][plain]
+        if type(picked) is not _ndarray:
+            return self._element(picked, key)
+        base = picked.base
+        if base is None or (base is not data and base is not data.base) or self._v is SCALAR:
+            return self._fresh(picked, key)
+        if kind is not int and kind is not slice and indexing.is_field(key):
+            result = core.ARRAY(picked)
+            views.register_detached(result, self)
             return result
-        if isinstance(parsed, indexing.Advanced):
-            return table["gather"](self, *[as_array(a) for a in parsed.arrays], spec=parsed.spec)
-        return self._masked(parsed.key)
+        entries: Any = indexing.basic(key, data.shape)
+        if not picked.ndim:
+            return element_view(self, entries)  # an Ellipsis keeps NumPy from making a scalar
+        result = core.ARRAY(picked)
+        params = {"index": entries}
+        views.register(result, self, _getitem, params)
+        node = self._n
+        if node is not None and (not modes.NO_GRAD or modes.state.grad):
+            result._n = _getitem.node((self,), (node,), params, picked)
+        return result
 
-    def _masked(self, key: Any) -> Any:
-        """Elements that an index with boolean masks picks: the masks become index arrays."""
-        self._leaves("boolean mask")
-        positions: list[Any] = []
-        axis = 0
-        for e in key if type(key) is tuple else (key,):
-            entry = (
-                np.asarray(core.unwrap(e))
-                if isinstance(e, (*indexing.ARRAY_LIKE, bool, np.bool_))
-                else e
-            )
-            if not isinstance(entry, np.ndarray) or entry.dtype != np.bool_:
-                positions.append(e)
-                axis = -1 if e is Ellipsis or axis < 0 else axis + (e is not None)
-                continue
-            if not entry.ndim:  # adds an axis instead of picking along one
-                return manipulation.reshape(self, -1)[core.ARRAY(self._positions(key))]
-            have = self._d.shape[axis : axis + entry.ndim]
-            if axis >= 0 and have != entry.shape:
-                raise IndexError(
-                    f"boolean index did not match indexed array: mask of shape {entry.shape} "
-                    f"against axes of sizes {have}"
-                )
-            axis = axis + entry.ndim if axis >= 0 else axis
-            positions.extend(entry.nonzero())
-        return self[tuple(positions)]
+    def _element(self, picked: Any, key: Any) -> Any:
+        """One element: a scalar Array, or what NumPy has for text, dates, records and objects."""
+        kind = self._d.dtype.kind
+        if kind == "O":
+            return picked
+        if kind == "V" and isinstance(picked, np.void):
+            self._escape()  # a record's fields are memory of the array
+        result = core.wrap(picked)
+        node = self._n
+        if node is not None and (not modes.NO_GRAD or modes.state.grad):
+            entries = indexing.basic(key, self._d.shape)
+            if entries is None:
+                return self._item_by_rows(key)
+            result._n = _getitem.node((self,), (node,), {"index": entries}, result._d)
+        return result
+
+    def _fresh(self, picked: Any, key: Any) -> Any:
+        """What an index array picked: a new array, or the array that an object array holds."""
+        if self._n is not None and (not modes.NO_GRAD or modes.state.grad):
+            return self._item_by_rows(key)
+        if self._d.dtype.kind == "O" and indexing.is_element(key, self._d.ndim):
+            return picked
+        return core.ARRAY(picked)
+
+    def _item_by_rows(self, key: Any) -> Any:
+        """`x[key]` where a gradient, a trace or another backend is concerned."""
+        if self._d.dtype.names is not None:
+            self._leaves("indexing of records")
+        if indexing.is_field(key):
+            result = core.ARRAY(self._d[key])
+            views.register_detached(result, self)
+            return result
+        try:
+            parsed = indexing.parse(key, self._d.shape)
+            if isinstance(parsed, indexing.Basic):
+                if parsed.ellipsis and indexing.is_element(parsed.entries, self._d.ndim):
+                    return element_view(self, parsed.entries)
+                return _getitem(self, index=parsed.entries)
+            if isinstance(parsed, indexing.Advanced):
+                result = table["gather"](self, *parsed.arrays, spec=parsed.spec)
+                if parsed.ellipsis and result._v is SCALAR:
+                    return table["reshape"](result, shape=())
+                return result
+            positions = self._positions(key)
+            result = table["gather"](self._flat(), positions, spec=(0,))
+            if result._v is SCALAR and positions._v is not SCALAR:
+                return table["reshape"](result, shape=())
+            return result
+        except IndexError:
+            self._d[indexing.raw(key)]  # raises with NumPy's words
+            raise
+
+    def _flat(self) -> Any:
+        return table["reshape"](self, shape=(self._d.size,))
 
     def _positions(self, key: Any) -> Any:
-        """Positions in the flattened array of the elements that an index picks."""
-        return np.arange(self._d.size).reshape(self._d.shape)[_raw_key(key)]
+        """Positions in the flattened array of the elements that an index with masks picks."""
+        self._leaves("boolean mask")
+        data = self._d
+        every = module_of(data).arange(data.size).reshape(data.shape)
+        positions = every[indexing.raw(key)]
+        if isinstance(positions, np.generic):
+            return core.wrap(positions)
+        return core.new_constant(positions)
 
+    # ------------------------------------------------------------ writing
     def __setitem__(self, key: Any, value: Any) -> None:
-        if self._v is SCALAR:
+        memory = self._v
+        if memory is SCALAR:
+            kind = type(self._d[()])
             raise TypeError(
-                f"'{self._d.dtype}' object does not support item assignment: NumPy scalars are "
-                f"immutable"
+                f"'{kind.__module__}.{kind.__name__}' object does not support item assignment"
             )
-        parsed = indexing.parse(key, self._d.shape)
-        if isinstance(parsed, indexing.Basic):
-            params = {"index": parsed.entries}
-            if views.same_view(self, value, table["getitem"], params):
-                return
-            source = operand(value)
-            if _is_element(self, parsed.entries):
-                if isinstance(source, ArrayCore) and source._d.ndim:
-                    np.empty(1, self._d.dtype)[0] = source._d  # raises where NumPy does
-                target = _element_view(self, parsed.entries)
-            else:
-                target = self[key]
-            views.write(target, source, "setitem", casting="unsafe")
+        data = self._d
+        base = memory.base if type(memory) is View else self
+        given = isinstance(value, ArrayCore)
+        if (
+            self._n is not None
+            or base._n is not None
+            or (given and value._n is not None)
+            or type(data) is not _ndarray
+            or (modes.ACTIVE and modes.state.recorder is not None)
+        ):
+            self._set_by_rows(key, value)
             return
-        if isinstance(parsed, indexing.Masked):
-            self._leaves("boolean mask")
-            if self._n is None and not (isinstance(value, ArrayCore) and value._n is not None):
-                views.check_writable(self, "setitem")
-                views.keep_saved_result(self)
-                self._d[_raw_key(parsed.key)] = core.unwrap(operand(value))
-                views.wrote(self, None)
+        if given:
+            if value._v is not None and memory is not None and value._v.cell is memory.cell:
+                if self._is_view_at(key, value):  # the end of `x[key] += y`
+                    return
+            value = value._d[()] if value._v is SCALAR else value._d
+        elif type(value) is list or type(value) is tuple:
+            if followed(value):
+                self._set_by_rows(key, value)
                 return
-            rows = np.unravel_index(self._positions(parsed.key), self._d.shape)
-            arrays, spec = tuple(rows), tuple(range(len(rows)))
-        else:
-            arrays, spec = parsed.arrays, parsed.spec
-        views.check_writable(self, "setitem")
-        new = table["scatter_set"](
-            _current(self), operand(value), *[as_array(a) for a in arrays], spec=spec
+            value = unwrapped(value)
+        if memory is None:
+            memory = self._v = Cell()
+        memory.cell.t = core.next_stamp()  # before, as what raises may have written a part
+        kind = type(key)
+        data[key if kind is int or kind is slice else indexing.raw(key)] = value
+
+    def _is_view_at(self, key: Any, value: Any) -> bool:
+        """Whether `value` is the view `x[key]` itself."""
+        if indexing.is_field(key):
+            same: bool = self._d[key].__array_interface__ == value._d.__array_interface__
+            return same
+        try:
+            parsed = indexing.parse(key, self._d.shape)
+        except IndexError:
+            return False
+        return isinstance(parsed, indexing.Basic) and views.same_view(
+            self, value, _getitem, {"index": parsed.entries}
         )
+
+    def _set_by_rows(self, key: Any, value: Any) -> None:
+        """`x[key] = value` with gradients, in a trace, or on another backend."""
+        if self._d.dtype.names is not None:
+            self._leaves("indexing of records")
+        if self._d.dtype.kind == "O" or indexing.is_field(key):
+            self._set_on_host(key, value)
+            return
+        source = value
+        if type(value) in (list, tuple):
+            source = array(value, None if followed(value) else self._d.dtype)
+        source = operand(source)
+        try:
+            parsed = indexing.parse(key, self._d.shape, writes=True)
+            if isinstance(parsed, indexing.Basic):
+                self._set_view(parsed, source)
+                return
+            if not isinstance(parsed, indexing.Advanced):
+                self._set_mask(key, parsed.entries, source)
+                return
+            views.check_writable(self, "setitem")
+            new = table["scatter_set"](current(self), source, *parsed.arrays, spec=parsed.spec)
+            views.write(self, new, "setitem", casting="unsafe")
+        except (IndexError, ValueError):
+            if modes.ACTIVE and modes.state.recorder is not None:
+                raise
+            self._d.copy()[indexing.raw(key)] = indexing.raw(source)  # raises with NumPy's words
+            raise
+
+    def _set_view(self, parsed: indexing.Basic, source: Any) -> None:
+        """Write into a basic index."""
+        if views.same_view(self, source, _getitem, {"index": parsed.entries}):
+            return
+        if not indexing.is_element(parsed.entries, self._d.ndim):
+            target = _getitem(self, index=parsed.entries)
+        else:
+            if isinstance(source, ArrayCore) and source._d.ndim:
+                np.empty(1, self._d.dtype)[0] = source._d  # raises where NumPy does
+            target = element_view(self, parsed.entries)
+        views.write(target, source, "setitem", casting="unsafe")
+
+    def _set_mask(self, key: Any, entries: tuple[Any, ...], source: Any) -> None:
+        """Write where a mask holds: by `where` if the mask's shape alone says where values go."""
+        views.check_writable(self, "setitem")
+        shape = self._d.shape
+        mask = as_array(entries[0] if len(entries) == 1 else False)
+        rank = mask._d.ndim
+        fits = rank > 0 and mask._d.shape == shape[:rank]
+        inner = source._d.shape if isinstance(source, ArrayCore) else ()
+        while inner[:1] == (1,):
+            inner = inner[1:]  # leading ones don't count in an assignment
+        if fits and len(inner) <= len(shape) - rank:
+            spread = table["reshape"](mask, shape=(*mask._d.shape, *(1,) * (len(shape) - rank)))
+            if isinstance(source, ArrayCore):
+                source = table["reshape"](source, shape=inner)
+                if source._d.dtype != self._d.dtype:
+                    source = table["cast"](source, dtype=self._d.dtype)
+                source = table["broadcast_to"](source, shape=shape)
+            new = table["where"](spread, source, current(self))
+        else:
+            positions = self._positions(key)
+            flat = table["reshape"](current(self), shape=(self._d.size,))
+            new = table["scatter_set"](flat, source, positions, spec=(0,))
+            new = table["reshape"](new, shape=shape)
         views.write(self, new, "setitem", casting="unsafe")
+
+    def _set_on_host(self, key: Any, value: Any) -> None:
+        """Write objects and records: they carry no gradient."""
+        if contains_array(value, gradient=True) and modes.grad_enabled():
+            raise GradientError(
+                f"setitem: no gradient flows into {self._d.dtype}. Hint: detach() the value"
+            )
+        views.check_writable(self, "setitem")
+        self._d[indexing.raw(key)] = unwrapped(value)
+        views.wrote(self, None)
 
     def __delitem__(self, key: Any) -> None:
         raise ValueError("cannot delete array elements")
 
+    # ------------------------------------------------------------ iteration
+    def __iter__(self) -> Iterator[Any]:
+        if not self._d.ndim:
+            raise TypeError("iteration over a 0-d array")
+        return map(self.__getitem__, range(self._d.shape[0]))
 
-def _is_element(x: Any, index: tuple[Any, ...]) -> bool:
-    return len(index) == x._d.ndim and all(type(i) is int for i in index)
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
 
 
-def _element_view(x: Any, index: tuple[Any, ...]) -> Any:
+def element_view(x: Any, entries: tuple[Any, ...]) -> Any:
     """One element as a writable 0-d view: `x[..., 0]`."""
-    picked = tuple([slice(i, i + 1, 1) if type(i) is int else i for i in index])
-    part = table["getitem"](x, index=picked) if picked else x
+    picked = tuple([slice(i, i + 1, 1) if type(i) is int else i for i in entries])
+    part = _getitem(x, index=picked) if picked else x
     return table["reshape"](part, shape=())
-
-
-def _raw_key(key: Any) -> Any:
-    if type(key) is tuple:
-        return tuple([core.unwrap(k) for k in key])
-    return core.unwrap(key)
-
-
-def _current(x: Any) -> Any:
-    """x as the operand of a functional update of itself: its node and register, memory copied only
-    if saved."""
-    fresh = core.ARRAY(x._d, x._n)
-    fresh._t = _backward.register_of(x)
-    return fresh

@@ -8,24 +8,26 @@ this file. Next: `dispatch/core.py` for the slots, `ops/` for what the operators
 from __future__ import annotations
 
 import copy as _copy
-import operator
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from numen.dispatch import backward as _backward
-from numen.dispatch import core, fast, modes, views
+from numen.dispatch import core, modes, views
+from numen.dispatch.backends import backend_of
 from numen.dispatch.convert import as_array, operand
 from numen.dispatch.core import SCALAR, ArrayCore, Leaf, is_differentiable
 from numen.errors import DTypeError, GradientError, describe
-from numen.namespace import operators
+from numen.namespace import layout, operators
 from numen.namespace.access import Access
+from numen.namespace.memory import Memory
 from numen.namespace.methods import Methods
+from numen.namespace.protocols import Protocols
 from numen.ops import table
 
 
-class Array(Access, Methods):
+class Array(Protocols, Access, Memory, Methods):
     """An n-dimensional array: NumPy's ndarray with gradients.
 
     Made by `nm.array`, `nm.zeros` and the other functions, not by calling the class. Indexing and
@@ -42,8 +44,6 @@ class Array(Access, Methods):
     """
 
     __slots__ = ()
-    __array_ufunc__ = None
-    __array_priority__ = 1000
 
     # ------------------------------------------------------------ gradients
     @property
@@ -150,7 +150,7 @@ class Array(Access, Methods):
 
     # ------------------------------------------------------------ values out
     def numpy(self) -> np.ndarray[Any, Any]:
-        """The ndarray that holds this array's data, shared, without gradient.
+        """The ndarray that holds this array's data, shared (a copy from another device).
 
         Raises
         ------
@@ -160,20 +160,11 @@ class Array(Access, Methods):
         if self._n is not None:
             raise GradientError("numpy: this array requires a gradient. Hint: detach().numpy()")
         self._leaves("numpy()")
+        backend = backend_of((self._d,))
+        if backend is not None:
+            return backend.to_host(self._d)  # type: ignore[no-any-return]
         self._escape()
         return self._d  # type: ignore[no-any-return]
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        self._leaves("__array__")
-        if self._n is not None and (not modes.NO_GRAD or modes.state.grad):
-            raise GradientError("__array__: this array requires a gradient. Hint: detach() it")
-        data = self._d
-        if dtype is not None and np.dtype(dtype) != data.dtype:
-            return data.astype(dtype)  # type: ignore[no-any-return]
-        if copy:
-            return data.copy()  # type: ignore[no-any-return]
-        self._escape()
-        return data  # type: ignore[no-any-return]
 
     def item(self, *args: Any) -> Any:
         """The element as a Python scalar.
@@ -280,7 +271,7 @@ class Array(Access, Methods):
     # ------------------------------------------------------------ copies
     def copy(self, order: str = "C") -> Array:
         """A copy that shares no memory; gradients flow through it."""
-        return table["copy"](self)  # type: ignore[no-any-return]
+        return layout.copy_of(self, order)  # type: ignore[no-any-return]
 
     def __copy__(self) -> Array:
         return self.copy()
@@ -308,15 +299,9 @@ class Array(Access, Methods):
         copy: bool = True,
     ) -> Array:
         """This array cast to `dtype`; a copy unless `copy=False` and nothing changes."""
-        target = np.dtype(dtype)
-        if target == self._d.dtype:
-            return self.copy() if copy else self
-        if not np.can_cast(self._d.dtype, target, casting):  # type: ignore[arg-type]
-            raise TypeError(
-                f"astype: cannot cast {describe(self)} to {target} according to the rule "
-                f"{casting!r}"
-            )
-        return table["cast"](self, dtype=target)  # type: ignore[no-any-return]
+        return layout.cast_of(  # type: ignore[no-any-return]
+            self, dtype, order, casting, subok, copy
+        )
 
     # ------------------------------------------------------------ operators
     __add__ = operators.operator("add")
@@ -331,24 +316,45 @@ class Array(Access, Methods):
     __truediv__ = operators.operator("divide")
     __rtruediv__ = operators.reflected("divide")
     __itruediv__ = operators.in_place("divide")
-    __pow__ = operators.operator("power")
-    __rpow__ = operators.reflected("power")
+    __floordiv__ = operators.operator("floor_divide")
+    __rfloordiv__ = operators.reflected("floor_divide")
+    __ifloordiv__ = operators.in_place("floor_divide")
+    __mod__ = operators.operator("remainder")
+    __rmod__ = operators.reflected("remainder")
+    __imod__ = operators.in_place("remainder")
+    __divmod__ = operators.division()
+    __rdivmod__ = operators.division(swapped=True)
+    __pow__ = operators.power
+    __rpow__ = operators.reflected_power
     __ipow__ = operators.in_place("power")
-    __matmul__ = operators.operator("matmul")
+    __matmul__ = operators.matmul
     __rmatmul__ = operators.reflected("matmul")
-    __eq__ = operators.equality("equal", operator.eq)
-    __ne__ = operators.equality("not_equal", operator.ne)
+    __imatmul__ = operators.in_place("matmul")
+    __lshift__ = operators.operator("left_shift")
+    __rlshift__ = operators.reflected("left_shift")
+    __ilshift__ = operators.in_place("left_shift")
+    __rshift__ = operators.operator("right_shift")
+    __rrshift__ = operators.reflected("right_shift")
+    __irshift__ = operators.in_place("right_shift")
+    __and__ = operators.operator("bitwise_and")
+    __rand__ = operators.reflected("bitwise_and")
+    __iand__ = operators.in_place("bitwise_and")
+    __or__ = operators.operator("bitwise_or")
+    __ror__ = operators.reflected("bitwise_or")
+    __ior__ = operators.in_place("bitwise_or")
+    __xor__ = operators.operator("bitwise_xor")
+    __rxor__ = operators.reflected("bitwise_xor")
+    __ixor__ = operators.in_place("bitwise_xor")
+    __eq__ = operators.equality("equal")
+    __ne__ = operators.equality("not_equal")
     __lt__ = operators.operator("less")
     __le__ = operators.operator("less_equal")
     __gt__ = operators.operator("greater")
     __ge__ = operators.operator("greater_equal")
-    __neg__ = fast.unary(table["negative"])
-    __abs__ = fast.unary(table["absolute"])
-
-    def __pos__(self) -> Array:
-        if self._d.dtype == np.bool_:
-            raise TypeError(f"positive: not defined for booleans, got {describe(self)}")
-        return self.copy()
+    __neg__ = operators.unary("negative")
+    __pos__ = operators.unary("positive")
+    __abs__ = operators.unary("absolute")
+    __invert__ = operators.unary("invert")
 
 
 def _rebuild(cls: type[Array], data: Any, requires_grad: bool, scalar: bool) -> Array:

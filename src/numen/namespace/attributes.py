@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import core, modes
+from numen.dispatch.backends import backend_of
 from numen.dispatch.core import SCALAR, ArrayCore, View
 from numen.errors import describe
 from numen.ops import table
@@ -54,7 +55,9 @@ class Attributes(ArrayCore):
 
     @property
     def device(self) -> str:
-        return "cpu"
+        """Where the memory is: "cpu", or the name of a backend's device."""
+        backend = backend_of((self._d,))
+        return "cpu" if backend is None else backend.name
 
     @property
     def base(self) -> Any:
@@ -85,3 +88,8 @@ class Attributes(ArrayCore):
         """Tell a recorder that values leave numen here."""
         if modes.ACTIVE and modes.state.recorder is not None:
             modes.state.recorder.leave(self, what)
+
+    def _exported(self, what: str) -> None:
+        """The memory is about to be seen outside numen."""
+        self._leaves(what)
+        self._escape()

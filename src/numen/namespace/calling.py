@@ -15,10 +15,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from numen.dispatch import core, modes, views
+from numen.dispatch import backends, core, modes, views
 from numen.dispatch.core import SCALAR, ArrayCore, Node, is_differentiable
 from numen.dispatch.primitive import Primitive
-from numen.errors import GradientError, describe, name_error
+from numen.errors import BackendError, GradientError, describe, name_error
 
 Function = Callable[..., Any]
 
@@ -69,8 +69,7 @@ def host(
 
     like.__name__ = like.__qualname__ = called
     like.__doc__ = (
-        doc
-        or f"NumPy's `{called}` on Arrays.\n\n    No gradient flows through it. See `numpy.{called}`."
+        doc or f"NumPy's `{called}` on Arrays; no gradient flows.\n\n    See `numpy.{called}`."
     )
     like.__module__ = __name__
     return _function(numpy_function, None, tuple(writes), like)
@@ -83,13 +82,24 @@ def _function(
 
     @functools.wraps(like)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if composition is not None and recorded(args, kwargs):
+        if not modes.ACTIVE and modes.LIMIT and not writes and "out" not in kwargs:
+            arrays: list[ArrayCore] = []
+            plain = [_plain(a, arrays) for a in args]
+            more = {k: _plain(v, arrays) for k, v in kwargs.items()} if kwargs else kwargs
+            if not any([a._n is not None for a in arrays]) or not modes.grad_enabled():
+                try:
+                    result = numpy_function(*plain, **more)
+                except Exception as error:
+                    _name_error(name, error, arrays)
+                    raise
+                return wrap_results(result, name, arrays)
+        if composition is not None and (recorded(args, kwargs) or on_backend(args, kwargs)):
             result = composition(*args, **kwargs)
             if result is not NotImplemented:
                 return result
         return run_host(numpy_function, name, args, kwargs, writes)
 
-    call.__dict__.pop("__wrapped__", None)
+    call.__wrapped__ = numpy_function if composition is None else composition  # its signature
     call.numpy_function = numpy_function  # type: ignore[attr-defined]
     call.composition = composition  # type: ignore[attr-defined]
     _signatures[call] = numpy_function if composition is None else composition
@@ -121,6 +131,26 @@ def arrays_in(args: Sequence[Any], kwargs: dict[str, Any]) -> list[ArrayCore]:
     return found
 
 
+def _plain(value: Any, found: list[ArrayCore]) -> Any:
+    """`raw(value)`, noting the Arrays that were in it."""
+    if isinstance(value, ArrayCore):
+        found.append(value)
+        return value._d
+    kind = type(value)
+    if kind is list:
+        return [_plain(v, found) for v in value]
+    if kind is tuple:
+        return tuple([_plain(v, found) for v in value])
+    if kind is dict:
+        return {k: _plain(v, found) for k, v in value.items()}
+    return value.value if getattr(kind, "_is_host_scalar", False) else value
+
+
+def _name_error(name: str, error: Exception, arrays: Sequence[ArrayCore]) -> None:
+    if arrays and not isinstance(error, np.exceptions.AxisError):
+        name_error(name, error, tuple(arrays))
+
+
 def _collect(value: Any, found: list[ArrayCore]) -> None:
     if isinstance(value, ArrayCore):
         found.append(value)
@@ -140,6 +170,14 @@ def recorded(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     if modes.NO_GRAD and not modes.state.grad:
         return False
     return any([a._n is not None for a in arrays_in(args, kwargs)])
+
+
+def on_backend(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether an argument lives on another backend than NumPy's: rows are what it is sure to
+    have."""
+    if not backends.in_use():
+        return False
+    return backends.backend_of([a._d for a in arrays_in(args, kwargs)]) is not None
 
 
 def raw(value: Any) -> Any:
@@ -197,16 +235,45 @@ def run_host(
                 "Hint: detach() the arrays, or use an operator or index assignment"
             )
         views.keep_saved_result(t)
+    if backends.in_use():
+        function = _on_backend(function, name, arrays)
     try:
         result = function(*[raw(a) for a in args], **{k: raw(v) for k, v in kwargs.items()})
     except Exception as error:
-        if arrays and not isinstance(error, np.exceptions.AxisError):
-            name_error(name, error, tuple(arrays))
+        _name_error(name, error, arrays)
         raise
     for t in written:
         views.wrote(t, None)
     parents = [a for a in arrays if a._n is not None] if grad else []
     return wrap_results(result, name, arrays, parents)
+
+
+def _on_backend(function: Function, name: str, arrays: Sequence[ArrayCore]) -> Function:
+    """The function of the backend that holds the arrays.
+
+    Raises
+    ------
+    BackendError
+        If that backend has no function of the name.
+    """
+    backend = backends.backend_of([a._d for a in arrays])
+    if backend is None:
+        return function
+    found = module = backend.module
+    try:
+        for part in _path_of(function):
+            found = getattr(found, part)
+    except AttributeError:
+        found = module
+    if found is module or not callable(found):
+        raise BackendError(f"{name}: the library of device {backend.name!r} has no such function")
+    return found  # type: ignore[no-any-return]
+
+
+def _path_of(function: Function) -> tuple[str, ...]:
+    """Where NumPy keeps a function, below the module `numpy`: ("linalg", "norm")."""
+    module = getattr(function, "__module__", None) or "numpy"
+    return (*module.split(".")[1:], function.__name__)
 
 
 def wrap_results(
@@ -216,6 +283,8 @@ def wrap_results(
     tuples."""
     if isinstance(value, np.ndarray):
         return _wrap_array(value, name, arrays, parents)
+    if backends.in_use() and backends.is_backend_array(value):
+        return _wrap_backend_array(value, name, arrays, parents)
     if isinstance(value, np.generic):
         if value.dtype.kind in KEPT_SCALARS and not is_differentiable(value.dtype):
             return value
@@ -248,6 +317,20 @@ def _wrap_array(
                 views.register_detached(result, a)
                 return result
     return _noted(result)
+
+
+def _wrap_backend_array(
+    value: Any, name: str, arrays: Sequence[ArrayCore], parents: Sequence[ArrayCore]
+) -> Any:
+    for a in arrays:
+        if a._d is value:
+            return a
+    result = _marked(core.ARRAY(value, None, None if value.ndim else SCALAR), name, parents)
+    for a in arrays:
+        if value.base is not None and (value.base is a._d or value.base is a._d.base):
+            views.register_detached(result, a)
+            break
+    return result
 
 
 def _noted(result: Any) -> Any:

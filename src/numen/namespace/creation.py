@@ -1,54 +1,135 @@
-"""Functions that make arrays from values, shapes and ranges: NumPy computes them, gradients start
-here.
+"""Functions that make arrays from values: NumPy computes them, gradients start here.
 
-`array` copies, `asarray` shares memory; `requires_grad=True` makes a leaf.
+`array` copies, `asarray` shares memory; `requires_grad=True` makes a leaf. Arrays inside nested
+sequences keep their gradients: they are stacked. The first functions serve all files of creation:
+`filled.py`, `ranges.py`, `grids.py`, `buffers.py`, `index_tricks.py`.
 """
 
 from __future__ import annotations
 
-from operator import index
 from typing import Any
 
 import numpy as np
 
 from numen.dispatch import core, modes
-from numen.dispatch.convert import as_array, unwrap_nested
-from numen.dispatch.core import ArrayCore
+from numen.dispatch.core import SCALAR, ArrayCore, is_differentiable
+from numen.errors import GradientError
+from numen.namespace.calling import wrap_results
 from numen.ops import table
 
-__all__ = ["arange", "array", "asarray", "empty", "empty_like", "eye", "full", "full_like"]
-__all__ += ["linspace", "ones", "ones_like", "zeros", "zeros_like"]
+__all__ = ["array", "asanyarray", "asarray", "asarray_chkfinite"]
 
 
-def _made(data: Any, requires_grad: bool = False) -> Any:
+# ------------------------------------------------------------ what the files of creation share
+
+
+def made(data: Any, requires_grad: bool = False) -> Any:
+    """An Array of values that NumPy made; a constant to a recorder."""
     result = core.ARRAY(data if type(data) is np.ndarray else np.asarray(data).view(np.ndarray))
     if modes.ACTIVE and modes.state.recorder is not None:
         modes.state.recorder.constant(result)
     return result.requires_grad_() if requires_grad else result
 
 
+def known(value: Any, op: str) -> Any:
+    """An argument as NumPy reads it, Arrays inside it replaced; a recorder notes that the function
+    depends on the value."""
+    if isinstance(value, ArrayCore):
+        recorder = modes.state.recorder if modes.ACTIVE else None
+        if recorder is not None:
+            query = {"i": "index", "u": "index", "f": "float", "b": "bool"}.get(value._d.dtype.kind)
+            if value._d.ndim or query is None:
+                recorder.leave(value, f"{op}()")
+            else:
+                recorder.query(value, query)
+        return value._d[()] if value._v is SCALAR else value._d
+    kind: Any = type(value)
+    if kind in (list, tuple):
+        return kind([known(v, op) for v in value])
+    if kind is slice:
+        return slice(known(value.start, op), known(value.stop, op), known(value.step, op))
+    if getattr(kind, "_is_host_scalar", False):
+        return value.known()
+    return value
+
+
+def followed(*values: Any) -> bool:
+    """Whether rows must compute what comes of these values: one carries a gradient, or is an Array
+    in a trace."""
+    if modes.ACTIVE and modes.state.recorder is not None:
+        return any([contains_array(v) for v in values])
+    if modes.NO_GRAD and not modes.state.grad:
+        return False
+    return any([contains_array(v, gradient=True) for v in values])
+
+
+def contains_array(value: Any, gradient: bool = False) -> bool:
+    """Whether there is an Array (with a gradient) in nested lists and tuples."""
+    if isinstance(value, ArrayCore):
+        return not gradient or value._n is not None
+    if type(value) not in (list, tuple):
+        return False
+    for kind in set(map(type, value)):  # long lists of numbers are passed over quickly
+        if kind in (list, tuple) or issubclass(kind, ArrayCore):
+            return any([contains_array(v, gradient) for v in value])
+    return False
+
+
+def unwrapped(value: Any) -> Any:
+    """Nested lists and tuples with Arrays inside, as NumPy can read them."""
+    if isinstance(value, ArrayCore):
+        return value._d[()] if value._v is SCALAR else value._d
+    if contains_array(value):
+        return type(value)([unwrapped(v) for v in value])
+    return value
+
+
+def check_like(like: Any) -> None:
+    """Refuse what NumPy refuses as `like=`."""
+    if like is not None and not hasattr(like, "__array_function__"):
+        if not isinstance(like, ArrayCore):
+            raise TypeError(
+                "The `like` argument must be an array-like that implements the "
+                "`__array_function__` protocol."
+            )
+
+
+# ------------------------------------------------------------ from values
+
+
 def array(
-    value: Any,
+    object: Any,
     dtype: Any = None,
     *,
     copy: bool | None = True,
+    order: str | None = "K",
+    subok: bool = False,
     ndmin: int = 0,
+    like: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Make an Array, copying `value`.
+    """Make an Array, copying the values.
 
     Parameters
     ----------
-    value : array_like
-        Numbers, nested sequences, ndarrays or Arrays. An Array's gradient graph is not followed.
+    object : array_like
+        Numbers, nested sequences, ndarrays or Arrays. Gradients flow to Arrays, also to those
+        inside sequences.
     dtype : dtype, optional
-        Item type; by default NumPy's choice for `value`.
+        Item type; by default NumPy's choice for the values.
     copy : bool or None
         False or None share memory where possible (False raises ValueError where it is not).
+    order : {'K', 'A', 'C', 'F'}
+        Memory layout.
+    subok : bool
+        No meaning: there are no subclasses that results could have.
     ndmin : int
         Least number of dimensions; ones are prepended.
+    like : array_like, optional
+        No meaning: the result is always an Array.
     requires_grad : bool
-        Record what happens to the array and accumulate its gradient in `.grad`.
+        Make a leaf: record what happens to the array and accumulate its gradient in `.grad`.
+        The values' own gradients end here.
 
     Raises
     ------
@@ -63,23 +144,35 @@ def array(
     >>> nm.array([[1, 2], [3, 4]])
     array([[1, 2],
            [3, 4]])
+    >>> x = nm.array([1.0, 2.0], requires_grad=True)
+    >>> nm.array([x[1], 3 * x[0]]).sum().backward()
+    >>> x.grad
+    array([3., 1.])
     """
-    if (
-        isinstance(value, ArrayCore)
-        and modes.ACTIVE
-        and modes.state.recorder is not None
-        and not ndmin
-    ):
-        result = value.astype(dtype) if dtype is not None else value.copy()  # type: ignore[attr-defined]
-        result = result.detach()
-        return result.requires_grad_() if requires_grad else result
-    raw = value._d if isinstance(value, ArrayCore) else unwrap_nested(value)
-    return _made(np.array(raw, dtype, copy=copy, ndmin=ndmin), requires_grad)
+    check_like(like)
+    if not requires_grad:
+        return _from_value(object, dtype, copy, order or "K", ndmin)
+    with modes.no_grad():
+        result = _from_value(object, dtype, copy, order or "K", ndmin)
+    return result.requires_grad_()
 
 
-def asarray(value: Any, dtype: Any = None) -> Any:
-    """Make an Array of `value` without copying where possible; an Array of the right dtype is
+def asarray(
+    a: Any,
+    dtype: Any = None,
+    order: str | None = None,
+    *,
+    device: str | None = None,
+    copy: bool | None = None,
+    like: Any = None,
+) -> Any:
+    """Make an Array of `a` without copying where possible; an Array of the right dtype is
     returned itself.
+
+    Raises
+    ------
+    ValueError
+        If nested sequences are ragged, or `copy=False` needs a copy.
 
     Examples
     --------
@@ -87,86 +180,109 @@ def asarray(value: Any, dtype: Any = None) -> Any:
     >>> a = numpy.zeros(2); nm.asarray(a)[0] = 5; a
     array([5., 0.])
     """
-    return as_array(value, dtype)
+    check_like(like)
+    check_device(device)
+    return _from_value(a, dtype, copy, order or "K", 0)
 
 
-def zeros(shape: Any, dtype: Any = None, *, requires_grad: bool = False) -> Any:
-    """Zeros of a shape; float64 by default.
+def asanyarray(
+    a: Any,
+    dtype: Any = None,
+    order: str | None = None,
+    *,
+    device: str | None = None,
+    copy: bool | None = None,
+    like: Any = None,
+) -> Any:
+    """`asarray`: there are no subclasses to pass through."""
+    return asarray(a, dtype, order, device=device, copy=copy, like=like)
 
-    Examples
-    --------
-    >>> import numen as nm
-    >>> nm.zeros((2, 2), nm.float32).dtype
-    dtype('float32')
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> Any:
+    """`asarray` that refuses infinities and NaN.
+
+    Raises
+    ------
+    ValueError
+        If an element is not finite.
     """
-    return _made(np.zeros(_shape(shape), np.float64 if dtype is None else dtype), requires_grad)
+    x = asarray(a, dtype, order)
+    if is_differentiable(x._d.dtype) and not bool((x - x == 0).all()):
+        raise ValueError("array must not contain infs or NaNs")
+    return x
 
 
-def ones(shape: Any, dtype: Any = None, *, requires_grad: bool = False) -> Any:
-    """Ones of a shape; float64 by default."""
-    return _made(np.ones(_shape(shape), np.float64 if dtype is None else dtype), requires_grad)
+def check_device(device: str | None) -> None:
+    if device is not None and device != "cpu":
+        raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
 
 
-def empty(shape: Any, dtype: Any = None) -> Any:
-    """An array whose values are unspecified."""
+def _from_value(value: Any, dtype: Any, copy: bool | None, order: str, ndmin: int) -> Any:
+    """np.array, with gradients and traces."""
+    if isinstance(value, ArrayCore):
+        return _from_array(value, dtype, copy, order, ndmin)
+    if type(value) in (list, tuple) and contains_array(value):
+        if followed(value):
+            result = _stacked(value, dtype)
+            if result is not None:
+                if copy is False:
+                    np.array(unwrapped(value), dtype, copy=False)  # raises
+                return _with_axes(result, ndmin)
+        value = known(value, "array")
+    data = np.array(value, dtype, copy=copy, order=order, ndmin=ndmin)  # type: ignore[call-overload]
+    result = core.ARRAY(data if type(data) is np.ndarray else data.view(np.ndarray))
     if modes.ACTIVE and modes.state.recorder is not None:
-        return zeros(shape, dtype)  # a trace's constants are the same each time
-    return _made(np.empty(_shape(shape), np.float64 if dtype is None else dtype))
+        # memory that is shared with an ndarray may change without the trace's knowledge
+        modes.state.recorder.constant(result, not copy and isinstance(value, np.ndarray))
+    return result
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, *, requires_grad: bool = False) -> Any:
-    """An array filled with one value."""
-    if isinstance(fill_value, ArrayCore):
-        target = zeros(shape, fill_value._d.dtype if dtype is None else dtype)
-        return table["broadcast_to"](as_array(fill_value, target.dtype), shape=target.shape).copy()
-    return _made(np.full(_shape(shape), fill_value, dtype), requires_grad)
+def _from_array(x: Any, dtype: Any, copy: bool | None, order: str, ndmin: int) -> Any:
+    """np.array of an Array: itself, a view of it, or a copy through which gradients flow."""
+    if not followed(x):
+        source = x._d[()] if x._v is SCALAR else x._d
+        data = np.array(source, dtype, copy=copy, order=order, ndmin=ndmin)  # type: ignore[call-overload]
+        return wrap_results(data, "array", [x])
+    # NumPy says which dtype and layout it makes of one like this, and whether it copies.
+    model = np.empty_like(x._d)
+    data = np.array(model, dtype, copy=copy, order=order)  # type: ignore[call-overload]
+    if data is model and x._v is not SCALAR:
+        return _with_axes(x, ndmin)
+    result = x if data.dtype == x._d.dtype else table["cast"](x, dtype=data.dtype)
+    if result._v is SCALAR:
+        result = table["reshape"](result, shape=())
+    elif data.flags.f_contiguous and not data.flags.c_contiguous:
+        axes = tuple(range(data.ndim))[::-1]
+        turned = table["transpose"](result, axes=axes)
+        result = table["transpose"](table["copy"](turned), axes=axes)
+    elif result is x:
+        result = table["copy"](x)
+    return _with_axes(result, ndmin)
 
 
-def zeros_like(a: Any, dtype: Any = None) -> Any:
-    """Zeros of a's shape and dtype."""
-    return _made(np.zeros_like(as_array(a)._d, dtype))
+def _with_axes(x: Any, ndmin: int) -> Any:
+    missing = ndmin - x._d.ndim
+    return table["reshape"](x, shape=(*(1,) * missing, *x._d.shape)) if missing > 0 else x
 
 
-def ones_like(a: Any, dtype: Any = None) -> Any:
-    """Ones of a's shape and dtype."""
-    return _made(np.ones_like(as_array(a)._d, dtype))
+def _stacked(value: Any, dtype: Any) -> Any:
+    """Nested sequences with Arrays inside, joined by rows; None where NumPy makes no number of
+    them."""
+    whole = np.array(unwrapped(value), dtype)  # raises where the sequences are ragged
+    if whole.dtype.kind not in "biufc" and not is_differentiable(whole.dtype):
+        if modes.grad_enabled() and contains_array(value, gradient=True):
+            raise GradientError(
+                f"array: no gradient flows into {whole.dtype} elements. Hint: detach() the values"
+            )
+        return None
 
+    def join(part: Any) -> Any:
+        if not contains_array(part):
+            return made(np.array(part, whole.dtype))
+        if isinstance(part, ArrayCore):
+            return part if part._d.dtype == whole.dtype else table["cast"](part, dtype=whole.dtype)
+        rows = [join(p) for p in part]
+        rows = [table["reshape"](r, shape=(1, *r._d.shape)) for r in rows]
+        return table["concatenate"](*rows, axis=0)
 
-def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
-    """One value in a's shape and dtype."""
-    source = as_array(a)
-    return full(source.shape, fill_value, source.dtype if dtype is None else dtype)
-
-
-def empty_like(a: Any, dtype: Any = None) -> Any:
-    """Unspecified values in a's shape and dtype."""
-    if modes.ACTIVE and modes.state.recorder is not None:
-        return zeros_like(a, dtype)
-    return _made(np.empty_like(as_array(a)._d, dtype))
-
-
-def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
-    """Evenly spaced values in a half-open range.
-
-    Examples
-    --------
-    >>> import numen as nm
-    >>> nm.arange(3)
-    array([0, 1, 2])
-    """
-    first, last = (0, start) if stop is None else (start, stop)
-    return _made(np.arange(first, last, step, dtype=dtype))
-
-
-def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Any:
-    """`num` evenly spaced values from start to stop."""
-    return _made(np.linspace(start, stop, num, endpoint, dtype=dtype))
-
-
-def eye(n: int, m: int | None = None, k: int = 0, dtype: Any = float) -> Any:
-    """Ones on a diagonal, zeros elsewhere."""
-    return _made(np.eye(n, m, k, dtype))
-
-
-def _shape(shape: Any) -> Any:
-    return tuple([index(n) for n in shape]) if isinstance(shape, (tuple, list)) else index(shape)
+    return join(value)

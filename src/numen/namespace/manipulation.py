@@ -1,176 +1,270 @@
-"""Functions that move and join: shapes, axes, stacks.
+"""Functions that change shape: results are views wherever NumPy's are.
 
-Next: `ops/shape.py` and `ops/joining.py` for the rows.
+NumPy says what is right (shapes, errors, whether a copy is due); the rows `reshape` and `getitem`
+make the view. Array's methods call these, and through this file those of `axes.py`, `diagonals.py`
+and `repeating.py`. Next: `ops/shape.py` for the rows, `joining.py` for what makes new arrays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from operator import index
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
-from numen.dispatch.convert import as_array, normalize_axes
-from numen.errors import describe
-from numen.namespace.calling import host
-from numen.namespace.output import into
+from numen.dispatch import core, modes
+from numen.dispatch.convert import as_array
+from numen.dispatch.core import SCALAR, ArrayCore, View
+from numen.errors import name_error
+from numen.namespace.axes import numpys, viewed
+from numen.namespace.axes import swapaxes as swapaxes
+from numen.namespace.axes import transpose as transpose
+from numen.namespace.calling import recorded
+from numen.namespace.diagonals import diagonal as diagonal
+from numen.namespace.diagonals import trace as trace
+from numen.namespace.layout import copy_of, fortran
+from numen.namespace.repeating import repeat as repeat
 from numen.ops import table
 
-__all__ = ["reshape", "transpose", "swapaxes", "ravel", "squeeze", "diagonal", "trace", "repeat"]
-__all__ += ["expand_dims", "broadcast_to", "concatenate", "stack"]
+__all__ = ["reshape", "ravel", "squeeze", "expand_dims", "atleast_1d", "atleast_2d"]
+__all__ += ["atleast_3d", "ndim", "shape", "size"]
+
+_RESHAPE, _TRANSPOSE, _GETITEM = table["reshape"], table["transpose"], table["getitem"]
 
 
-def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
+# ------------------------------------------------------------ shapes
+
+
+def reshape(a: Any, /, shape: Any, order: Any = "C", *, copy: bool | None = None) -> Any:
     """The same elements in another shape, as a view where possible.
+
+    Parameters
+    ----------
+    a : array_like
+    shape : int or sequence of int
+        One extent may be -1.
+    order : {'C', 'F', 'A'}
+        In which order elements are read and placed: last index fastest, first index fastest, or as
+        they lie in memory.
+    copy : bool, optional
+        True always copies, False raises where a view is impossible.
 
     Raises
     ------
     ValueError
         If the number of elements differs, or `copy=False` needs a copy.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> nm.reshape(nm.arange(6), (2, -1), order="F")
+    array([[0, 2, 4],
+           [1, 3, 5]])
     """
-    x = as_array(a)
-    if order not in ("C", "A", "K"):
-        raise ValueError(f"reshape: order {order!r} is not supported yet; expected 'C'")
-    target = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-    # NumPy takes any negative extent as unknown
-    sizes = [-1 if n < 0 else n for n in map(index, target)]
-    if sizes.count(-1) > 1:
-        raise ValueError("reshape: can only specify one unknown dimension")
-    size = x._d.size
-    known = 1
-    for s in sizes:
-        known *= s if s != -1 else 1
-    if -1 in sizes and known > 0 and size % known == 0:
-        sizes[sizes.index(-1)] = size // known
-    elif (-1 in sizes and known == 0) or known != size:
-        raise ValueError(
-            f"reshape: cannot reshape {describe(x)} (size {size}) into shape {tuple(target)}"
-        )
-    result = table["reshape"](x, shape=tuple(sizes))
-    return result.copy() if copy else result
+    x = a if isinstance(a, ArrayCore) else as_array(a)
+    if isinstance(shape, ArrayCore):
+        shape = _extents(shape)
+    if order != "C" or copy is not None:
+        return _reshaped(x, shape, order, copy)
+    try:
+        data = x._d.reshape(shape)
+    except Exception as error:
+        name_error("reshape", error, (x,))
+        raise
+    if x._v is SCALAR and not data.ndim:
+        return x
+    return viewed(_RESHAPE, x, {"shape": data.shape}, data)
 
 
-def transpose(a: Any, axes: Any = None) -> Any:
-    """Axes permuted (reversed by default), as a view."""
-    x = as_array(a)
-    ndim = x._d.ndim
-    if axes is None:
-        permutation = tuple(range(ndim))[::-1]
-    else:
-        order = axes if isinstance(axes, (tuple, list)) else (axes,)
-        permutation = tuple([_one_axis(i, ndim, "transpose") for i in order])
-        if sorted(permutation) != list(range(ndim)):
-            raise ValueError(f"transpose: axes {tuple(order)} don't match array of shape {x.shape}")
-    return table["transpose"](x, axes=permutation)
+def _extents(shape: Any) -> Any:
+    return tuple(map(index, shape)) if shape._d.ndim else index(shape)
 
 
-def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
-    """Two axes interchanged, as a view."""
-    x = as_array(a)
-    axes = list(range(x._d.ndim))
-    i, j = _one_axis(axis1, len(axes), "swapaxes"), _one_axis(axis2, len(axes), "swapaxes")
-    axes[i], axes[j] = axes[j], axes[i]
-    return table["transpose"](x, axes=tuple(axes))
+def _reshaped(x: Any, shape: Any, order: Any, copy: Any) -> Any:
+    asked = {"order": order} if copy is None else {"order": order, "copy": copy}
+    data = numpys("reshape", x, shape, **asked)
+    turned = fortran(order, x._d)
+    if not data.size and not copy:
+        return viewed(_RESHAPE, x, {"shape": data.shape}, data)
+    if copy:
+        x = copy_of(x, "F" if turned else "C")
+    if not turned:
+        return _RESHAPE(x, shape=data.shape)
+    # Fortran's order is C's order of the transpose
+    return transpose(_RESHAPE(transpose(x), shape=data.shape[::-1]))
 
 
-def ravel(a: Any, order: str = "C") -> Any:
-    """Flattened, as a view where possible."""
-    return reshape(a, -1, order)
+def ravel(a: Any, order: Any = "C") -> Any:
+    """Flattened, as a view where possible.
+
+    Parameters
+    ----------
+    a : array_like
+    order : {'C', 'F', 'A', 'K'}
+        In which order elements are read; K reads them as they lie in memory.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> nm.ravel(nm.array([[1, 2], [3, 4]]), "F")
+    array([1, 3, 2, 4])
+    """
+    x = a if isinstance(a, ArrayCore) else as_array(a)
+    if order == "C":
+        data = x._d.ravel()
+        if data.base is None and modes.ACTIVE:
+            x = table["copy"](x)  # a reshape alone might be a view
+        return viewed(_RESHAPE, x, {"shape": data.shape}, data)
+    data = numpys("ravel", x, order)
+    if type(data) is np.ndarray and data.base is None and not recorded((x,), {}):
+        return core.wrap(data)
+    if order in ("K", "k"):
+        x = _TRANSPOSE(x, axes=_memory_order(x._d))
+    elif fortran(order, x._d):
+        x = transpose(x)
+    return _RESHAPE(table["copy"](x) if data.base is None else x, shape=data.shape)
 
 
-def flatten(x: Any, order: str = "C") -> Any:
+def _memory_order(data: Any) -> tuple[int, ...]:
+    """The axes from the farthest apart elements to the nearest."""
+    if data.flags.c_contiguous:
+        return tuple(range(data.ndim))
+    if data.flags.f_contiguous:
+        return tuple(range(data.ndim))[::-1]
+    return tuple(sorted(range(data.ndim), key=lambda axis: -abs(data.strides[axis])))
+
+
+def flatten(x: Any, order: Any = "C") -> Any:
     """Flattened copy: the method's form."""
-    return reshape(x, -1, order).copy()
+    flat = ravel(x, order)
+    shares = type(flat._v) is View and x._v is not None and flat._v.cell is x._v.cell
+    return flat.copy() if shares else flat
 
 
 def squeeze(a: Any, axis: Any = None) -> Any:
-    """Without axes of length one.
+    """Without axes of length one, as a view.
 
     Raises
     ------
     ValueError
         If a named axis has another length.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> nm.squeeze(nm.ones((1, 3, 1))).shape
+    (3,)
     """
-    x = as_array(a)
+    x = a if isinstance(a, ArrayCore) else as_array(a)
+    if axis is not None:
+        axis = tuple(map(index, axis)) if isinstance(axis, tuple) else index(axis)
+    data = numpys("squeeze", x, axis)
+    if data is x._d or x._v is SCALAR:
+        return x
+    if not data.ndim:
+        return viewed(_RESHAPE, x, {"shape": ()}, data)
+    have = x._d.shape
     if axis is None:
-        axes: Sequence[int] = [i for i, n in enumerate(x._d.shape) if n == 1]
+        gone: Any = [i for i, n in enumerate(have) if n == 1]
     else:
-        axes = normalize_axes(axis, x._d.ndim, "squeeze")
-        if any(x._d.shape[i] != 1 for i in axes):
-            raise ValueError(
-                f"squeeze: cannot select an axis whose size is not one: axis {axis}, got "
-                f"{describe(x)}"
-            )
-    return table["reshape"](x, shape=tuple([n for i, n in enumerate(x._d.shape) if i not in axes]))
-
-
-def _one_axis(axis: Any, ndim: int, op: str) -> int:
-    return normalize_axes(axis, ndim, op)[0]
-
-
-diagonal = host(np.diagonal)
-trace = host(np.trace)
-repeat = host(np.repeat)
+        gone = normalize_axis_tuple(axis, len(have))
+    picked = tuple([0 if i in gone else slice(0, n, 1) for i, n in enumerate(have)])
+    return viewed(_GETITEM, x, {"index": picked}, data)
 
 
 def expand_dims(a: Any, axis: Any) -> Any:
-    """With new axes of length one at the given positions of the result."""
+    """With new axes of length one at the given positions of the result, as a view.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If a position is out of bounds.
+    ValueError
+        If one is named twice.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> nm.expand_dims(nm.ones(3), (0, -1)).shape
+    (1, 3, 1)
+    """
     x = as_array(a)
-    count = len(axis) if isinstance(axis, (tuple, list)) else 1
-    axes = normalize_axes(axis, x.ndim + count, "expand_dims")
-    shape = iter(x.shape)
-    return x.reshape(tuple([1 if i in axes else next(shape) for i in range(x.ndim + count)]))
+    named = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = normalize_axis_tuple(named, len(named) + x._d.ndim)
+    extents = iter(x._d.shape)
+    return reshape(
+        x, tuple([1 if i in axes else next(extents) for i in range(x._d.ndim + len(axes))])
+    )
 
 
-def broadcast_to(array: Any, shape: Any) -> Any:
-    """A read-only view of `array` in a larger shape.
+def atleast_1d(*arys: Any) -> Any:
+    """Arrays with at least one axis: themselves, or views; a tuple of them unless there is one."""
+    return _each(arys, lambda x: x if x._d.ndim else reshape(x, 1))
 
-    Raises
-    ------
-    ValueError
-        If the array does not broadcast to the shape.
+
+def atleast_2d(*arys: Any) -> Any:
+    """Arrays with at least two axes; new ones come first."""
+    return _each(arys, _two_axes)
+
+
+def atleast_3d(*arys: Any) -> Any:
+    """Arrays with at least three axes; a matrix gets its new axis last.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> nm.atleast_3d(nm.ones(4)).shape, nm.atleast_3d(nm.ones((2, 3))).shape
+    ((1, 4, 1), (2, 3, 1))
     """
-    target = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-    return table["broadcast_to"](as_array(array), shape=tuple([index(n) for n in target]))
+    return _each(arys, _three_axes)
 
 
-def concatenate(
-    arrays: Sequence[Any], axis: int | None = 0, out: Any = None, dtype: Any = None
-) -> Any:
-    """Arrays joined along an existing axis.
+def _each(arrays: Any, change: Callable[[Any], Any]) -> Any:
+    results = tuple([change(as_array(a)) for a in arrays])
+    return results[0] if len(results) == 1 else results
 
-    Raises
-    ------
-    ValueError
-        If there are none, or their other extents differ.
+
+def _two_axes(x: Any) -> Any:
+    if not x._d.ndim:
+        return reshape(x, (1, 1))
+    return x[None, :] if x._d.ndim == 1 else x
+
+
+def _three_axes(x: Any) -> Any:
+    if not x._d.ndim:
+        return reshape(x, (1, 1, 1))
+    if x._d.ndim == 1:
+        return x[None, :, None]
+    return x[:, :, None] if x._d.ndim == 2 else x
+
+
+# ------------------------------------------------------------ Python values
+
+
+def ndim(a: Any) -> int:
+    """The number of axes."""
+    return int(_data(a).ndim)
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """The extents of the axes."""
+    return tuple(_data(a).shape)
+
+
+def size(a: Any, axis: Any = None) -> int:
+    """The number of elements, in all or along an axis.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> nm.size([[1, 2, 3]]), nm.size([[1, 2, 3]], axis=0)
+    (3, 1)
     """
-    parts = [as_array(a) for a in arrays]
-    if not parts:
-        raise ValueError("need at least one array to concatenate")
-    if axis is None:
-        parts, axis = [p.ravel() for p in parts], 0
-    if not parts[0].ndim:
-        raise ValueError("zero-dimensional arrays cannot be concatenated")
-    (ax,) = normalize_axes(axis, parts[0].ndim, "concatenate")
-    if dtype is not None:
-        parts = [as_array(p, dtype) for p in parts]
-    return into(out, table["concatenate"](*parts, axis=ax), "concatenate")
+    data = _data(a)
+    return int(data.size) if axis is None else int(np.size(data, axis))
 
 
-def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
-    """Arrays of equal shape joined along a new axis.
-
-    Raises
-    ------
-    ValueError
-        If there are none, or their shapes differ.
-    """
-    parts = [as_array(a) for a in arrays]
-    if not parts:
-        raise ValueError("need at least one array to stack")
-    if len({p.shape for p in parts}) > 1:
-        raise ValueError(
-            f"stack: all input arrays must have the same shape; got {[p.shape for p in parts]}"
-        )
-    return concatenate([expand_dims(p, axis) for p in parts], axis)
+def _data(a: Any) -> Any:
+    return a._d if isinstance(a, ArrayCore) else as_array(a)._d

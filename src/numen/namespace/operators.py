@@ -1,11 +1,13 @@
 """Python's operators on Arrays: `a + b`, `b + a`, `a += b`, made from the rows.
 
-Plain calls take the fast paths of `dispatch/fast.py`. `array.py` puts what these functions make
-into the class.
+Plain calls take the fast paths of `dispatch/fast.py`. Numbers go to rows; text, dates, objects,
+records and what other libraries pass run NumPy's own operator on the memory. `array.py` puts what
+these functions make into the class. Next: `output.py`.
 """
 
 from __future__ import annotations
 
+import operator as python
 from collections.abc import Callable
 from typing import Any
 
@@ -13,73 +15,283 @@ import numpy as np
 
 from numen.dispatch import backward, core, fast, modes, views
 from numen.dispatch.convert import as_array, operand
-from numen.dispatch.core import SCALAR, ArrayCore
+from numen.dispatch.core import SCALAR, ArrayCore, Cell
 from numen.dispatch.primitive import Primitive
+from numen.namespace import calling
+from numen.namespace.calling import run_host, wrap_results
 from numen.namespace.output import no_fit, write_directly, writes_directly
+from numen.namespace.ufunc_calls import numeric
 from numen.ops import table
+from numen.ops.powers import power_row
 
-Op = Callable[[Any, Any], Any]
+Op = Callable[..., Any]
+
+SYMBOLS: dict[str, Op] = {
+    "add": python.add,
+    "subtract": python.sub,
+    "multiply": python.mul,
+    "divide": python.truediv,
+    "floor_divide": python.floordiv,
+    "remainder": python.mod,
+    "power": python.pow,
+    "matmul": python.matmul,
+    "divmod": divmod,
+    "left_shift": python.lshift,
+    "right_shift": python.rshift,
+    "bitwise_and": python.and_,
+    "bitwise_or": python.or_,
+    "bitwise_xor": python.xor,
+    "equal": python.eq,
+    "not_equal": python.ne,
+    "less": python.lt,
+    "less_equal": python.le,
+    "greater": python.gt,
+    "greater_equal": python.ge,
+    "negative": python.neg,
+    "positive": python.pos,
+    "absolute": abs,
+    "invert": python.invert,
+}
+"""NumPy's name of each operator -> the function of Python's `operator` module."""
+
+IN_PLACE: dict[str, Op] = {
+    "add": python.iadd,
+    "subtract": python.isub,
+    "multiply": python.imul,
+    "divide": python.itruediv,
+    "floor_divide": python.ifloordiv,
+    "remainder": python.imod,
+    "power": python.ipow,
+    "matmul": python.imatmul,
+    "left_shift": python.ilshift,
+    "right_shift": python.irshift,
+    "bitwise_and": python.iand,
+    "bitwise_or": python.ior,
+    "bitwise_xor": python.ixor,
+}
+
+OVERFLOWING = ("add", "subtract", "multiply")
+"""Operators whose integer scalars NumPy watches for overflow."""
+
+PRIORITY = 0.0
+"""ndarray's `__array_priority__`: an object with a higher one computes the operator itself."""
+
+
+# ------------------------------------------------------------ operands
+
+
+class _Foreign:
+    """Marks an operand that NumPy's operator must deal with."""
+
+
+FOREIGN = _Foreign()
+
+
+def _taken(b: Any) -> Any:
+    """The other operand as a row takes it; FOREIGN, or NotImplemented where `b` computes itself."""
+    kind = type(b)
+    if isinstance(b, ArrayCore) or kind in (float, int, bool, complex):
+        return b
+    if isinstance(b, np.generic):
+        return core.wrap(b)
+    if kind in (np.ndarray, list, tuple):
+        return as_array(b)
+    if getattr(kind, "_is_host_scalar", False):
+        return operand(b)
+    if isinstance(b, (bool, int, float, complex)):
+        return b
+    if isinstance(b, np.ndarray):
+        return FOREIGN
+    if hasattr(kind, "__array_ufunc__"):
+        return NotImplemented if kind.__array_ufunc__ is None else FOREIGN
+    if getattr(kind, "__array_priority__", -1.0) > PRIORITY:
+        return NotImplemented
+    if hasattr(b, "__array__"):
+        return as_array(b)
+    return FOREIGN
+
+
+def _between_scalars(symbol: Op, name: str, a: Any, b: Any) -> Any:
+    """The operator of NumPy's scalars, which differs from the arrays' in warnings, errors and
+    powers."""
+    arrays = [x for x in (a, b) if isinstance(x, ArrayCore)]
+    return wrap_results(symbol(_element(a), _element(b)), name, arrays)
+
+
+def _element(x: Any) -> Any:
+    if isinstance(x, ArrayCore):
+        return x._d[()] if x._v is SCALAR else x._d
+    return x
+
+
+def _is_plain_scalar(a: Any, b: Any = None) -> bool:
+    """Whether `a` is a scalar to NumPy and nothing is recorded."""
+    return a._v is SCALAR and a._n is None and getattr(b, "_n", None) is None and not modes.ACTIVE
+
+
+# ------------------------------------------------------------ binary
+
+
+def _general(name: str, swapped: bool = False) -> Op:
+    """`a op b` (`b op a` where swapped) for calls that are not plain."""
+    symbol = SYMBOLS[name]
+    row = table.get(name)
+
+    def general(a: Any, b: Any) -> Any:
+        other = _taken(b)
+        if other is NotImplemented:
+            return NotImplemented
+        given = (b, a) if swapped else (a, b)
+        if a._v is SCALAR and _is_plain_scalar(a, b):
+            return _between_scalars(symbol, name, *given)
+        if row is None or other is FOREIGN or not numeric((a, other)):
+            return run_host(symbol, name, given, {})
+        return row(other, a) if swapped else row(a, other)
+
+    return general
 
 
 def operator(name: str) -> Op:
     """The method `a op b`."""
-    return fast.binary(table[name], _accepting(table[name]))
+    if name not in table:
+        return _general(name)
+    scalars = SYMBOLS[name] if name in OVERFLOWING else None
+    return fast.binary(table[name], _general(name), scalars)
 
 
 def reflected(name: str) -> Op:
     """The method `b op a` for a left operand that is no Array."""
-    return _accepting(fast.reflected(table[name]))
+    return _general(name, swapped=True)
 
 
-def _accepting(method: Op) -> Op:
-    """Let an operator take lists and ndarrays, and give NotImplemented for what is no operand."""
-
-    def accepting(a: Any, b: Any) -> Any:
-        kind = type(b)
-        if isinstance(b, ArrayCore) or kind in (float, int, bool, complex):
-            return method(a, b)
-        if isinstance(b, np.generic):
-            return method(a, core.wrap(b))
-        if isinstance(b, (np.ndarray, list, tuple)):
-            return method(a, as_array(b))
-        if isinstance(b, (bool, int, float, complex)):
-            return method(a, b)
-        if getattr(kind, "_is_host_scalar", False) or hasattr(b, "__array__"):
-            return method(a, operand(b))
-        return NotImplemented
-
-    return accepting
-
-
-def equality(name: str, plain: Op) -> Op:
-    """== or !=, which compare with anything: what is no number differs from every element."""
+def equality(name: str) -> Op:
+    """== or !=, which compare with anything: what can't be compared differs everywhere."""
     method = operator(name)
+    symbol = SYMBOLS[name]
 
     def equal(a: Any, b: Any) -> Any:
-        result = method(a, b)
-        if result is NotImplemented:
-            a._leaves(f"{name} with a {type(b).__name__}")
-            result = plain(a._d, b)
-            return core.wrap(result) if isinstance(result, (np.ndarray, np.generic)) else result
-        return result
+        try:
+            return method(a, b)
+        except TypeError:
+            return run_host(symbol, name, (a, b), {})
 
     return equal
 
 
+def power(a: Any, b: Any, mod: Any = None) -> Any:
+    """`a ** b`: squares, roots and reciprocals where NumPy's operator takes them."""
+    if mod is not None:
+        return NotImplemented
+    if a._v is SCALAR:
+        return _scalar_power(a, b)
+    kind = type(b)
+    if kind is int and a._d.dtype.kind == "f":
+        return _quick_power(a, b)  # has the bits of the square and the reciprocal
+    if (kind is int or kind is float) and a._d.dtype.kind in "biufc":
+        row, operands = power_row(a, b)
+        if row is not _POWER:
+            return row(*operands)
+    return _quick_power(a, b)
+
+
+def reflected_power(a: Any, b: Any, mod: Any = None) -> Any:
+    """`b ** a` for a left operand that is no Array."""
+    return NotImplemented if mod is not None else _reflected_power(a, b)
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """`a @ b`, which scalars do not have."""
+    return _scalar_matmul(a, b) if a._v is SCALAR else _quick_matmul(a, b)
+
+
+_POWER = table["power"]
+_scalar_power = _general("power")
+_scalar_matmul = _general("matmul")
+_quick_matmul = operator("matmul")
+_quick_power = operator("power")
+_reflected_power = reflected("power")
+
+
+def division(swapped: bool = False) -> Op:
+    """divmod(a, b), or divmod(b, a) where swapped: quotients and remainders."""
+    quotient = _general("floor_divide", swapped)
+    rest = _general("remainder", swapped)
+
+    def both(a: Any, b: Any) -> Any:
+        other = _taken(b)
+        if other is NotImplemented:
+            return NotImplemented
+        recorded = a._n is not None or getattr(other, "_n", None) is not None or modes.ACTIVE
+        if not recorded or other is FOREIGN or not numeric((a, other)):
+            return run_host(divmod, "divmod", (b, a) if swapped else (a, b), {})
+        return quotient(a, other), rest(a, other)
+
+    return both
+
+
+# ------------------------------------------------------------ unary
+
+
+def unary(name: str) -> Callable[[Any], Any]:
+    """The method of an operator with one operand."""
+    symbol = SYMBOLS[name]
+    row = table.get(name)
+
+    def general(a: Any) -> Any:
+        if row is None or not numeric((a,)):
+            return run_host(symbol, name, (a,), {})
+        return row(a)
+
+    return general if row is None else fast.unary(row, general)
+
+
+# ------------------------------------------------------------ in place
+
+
 def in_place(name: str) -> Op:
     """The method `a op= b`: writes into a, or rebinds where NumPy has an immutable scalar."""
-    prim: Primitive = table[name]
+    symbol = IN_PLACE[name]
+    fresh = {"power": power, "matmul": matmul}.get(name) or operator(name)
+    row = table.get(name)
+    ufunc = None if row is None or not row.exact else row.ufunc
 
     def method(a: Any, b: Any) -> Any:
-        other = operand(b)
+        kind = type(b)
+        if (
+            ufunc is not None
+            and (type(b) is core.ARRAY or kind is float or kind is int)
+            and a._n is None
+            and not modes.ACTIVE
+            and (a._v is None or type(a._v) is Cell)
+        ):
+            y = b
+            if kind is not float and kind is not int:
+                y = b._d if b._n is None else None
+            if y is not None:
+                ufunc(a._d, y, a._d)
+                if a._v is None:
+                    a._v = Cell()
+                a._v.t = core.next_stamp()
+                return a
+        return general(a, b)
+
+    def general(a: Any, b: Any) -> Any:
         if a._v is SCALAR:
-            return prim(a, other)
-        args = (a, other)
-        if writes_directly(prim, a, args):
-            write_directly(prim, a, args)
-            return a
+            return fresh(a, b)
+        other = _taken(b)
+        if other is NotImplemented:
+            return NotImplemented
+        if other is FOREIGN or row is None or not numeric((a, other)):
+            return run_host(symbol, name, (a, b), {}, writes=(0,))
+        used, args = power_row(a, other) if name == "power" else (row, (a, other))
+        if name != "matmul":
+            if writes_directly(used, a, args):
+                write_directly(used, a, args)
+                return a
+        elif not calling.recorded((a, other), {}) and not calling.on_backend((a, other), {}):
+            return run_host(symbol, name, (a, b), {}, writes=(0,))
         views.check_writable(a, f"{name} (in place)")
-        result = prim(_operand_copy(a, prim), other)
+        result = used(*[_operand_copy(a, used) if x is a else x for x in args])
         if result._d.shape != a._d.shape:
             raise no_fit(a, result._d.shape, name)
         views.write(a, result, f"{name} (in place)")

@@ -2,7 +2,7 @@
 
 Where no gradient, trace or inexact kernel is concerned, NumPy writes straight into the memory; else
 the result is computed and then written, with what `dispatch/views.py` does for gradients. Used by
-`operators.py`, `array.py` and `functions.py`.
+`ufunc_calls.py`, `operators.py` and the files of functions.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core, modes, views
-from numen.dispatch.convert import as_array
+from numen.dispatch import backends, core, modes, views
 from numen.dispatch.core import SCALAR, ArrayCore, View
 from numen.dispatch.primitive import Primitive
 from numen.errors import describe
@@ -54,32 +53,33 @@ def into(out: Any, result: Any, op: str) -> Any:
     return target
 
 
-def elementwise_into(prim: Primitive, args: Sequence[Any], out: Any, where: Any) -> Any:
-    """Call an elementwise row with `out=` or `where=`.
+def write_out(result: Any, out: Any, mask: Any, op: str, casting: str = "same_kind") -> Any:
+    """Put a ufunc's result into `out` where the mask holds, and return that; without an out the
+    elements that the mask skips are 0, with gradient 0.
 
-    Elements that `where` skips keep out's values; without an out they are 0, with gradient 0.
+    Raises
+    ------
+    ValueError
+        If the result does not broadcast to `out`'s shape, or `out` is read-only.
+    TypeError
+        If `casting` forbids the cast.
     """
-    op = prim.name
-    target = None if out is None else target_of(out, op)
-    if target is not None and where is True and writes_directly(prim, target, args):
-        write_directly(prim, target, args)
-        return target
-    if where is True:
-        result = prim(*args)
-    else:
-        mask = as_array(where, np.bool_)
-        result = prim(*[harmless(a, mask) for a in args])
-        result = table["where"](mask, result, 0 if target is None else target)
-    if target is None:
-        return result
+    if out is None:
+        return result if mask is None else table["where"](mask, result, 0)
+    target = target_of(out, op)
     shape = target._d.shape
     if np.broadcast_shapes(shape, result._d.shape) != shape:
         raise no_fit(target, result._d.shape, op)
-    views.write(target, result, op)
+    if mask is not None:
+        cast = core.ARRAY.astype(result, target._d.dtype, casting=casting, copy=False)
+        result = table["where"](mask, cast, target)
+        if result._d.shape != shape:
+            raise no_fit(target, result._d.shape, op)
+    views.write(target, result, op, casting)
     return target
 
 
-def harmless(operand: Any, mask: Any) -> Any:
+def masked(operand: Any, mask: Any) -> Any:
     """The operand with 1 where the mask skips it: a skipped element neither warns nor makes its
     gradient, which is 0, a product of 0 and inf."""
     if not isinstance(operand, ArrayCore):
@@ -93,8 +93,8 @@ def writes_directly(prim: Primitive, target: Any, args: Sequence[Any]) -> bool:
     know."""
     if (
         prim.ufunc is None
-        or not target._d.flags.writeable
-        or (modes.ACTIVE and modes.state.special)
+        or not core.is_writeable(target._d)
+        or (modes.ACTIVE and (modes.state.special or backends.in_use()))
     ):
         return False
     if not prim.exact and target._d.size >= modes.LIMIT:

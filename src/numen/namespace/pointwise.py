@@ -1,6 +1,6 @@
-"""Functions of single elements that are no ufuncs: clip, round and their like.
+"""Functions of single elements that are no ufuncs: clip, round, nan_to_num, angle and their like.
 
-Called by Array's methods too. Next: `ufuncs.py`.
+Called by Array's methods too. Next: `special.py`.
 """
 
 from __future__ import annotations
@@ -9,39 +9,275 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch.convert import as_array, operand
-from numen.namespace.calling import composes, host
+from numen.dispatch import views
+from numen.dispatch.convert import as_array
+from numen.dispatch.core import ArrayCore
+from numen.namespace.calling import composes, raw, wrap_results
+from numen.namespace.output import into
+from numen.namespace.ufuncs import arctan2, maximum, minimum, positive
 from numen.ops import table
 
-__all__ = ["clip", "round", "around"]
+__all__ = ["clip", "round", "around", "fix", "real", "imag", "angle", "real_if_close"]
+__all__ += ["nan_to_num", "isposinf", "isneginf", "iscomplex", "isreal"]
+__all__ += ["iscomplexobj", "isrealobj"]
+
+NO_VALUE: Any = np._NoValue
 
 
 @composes(np.clip)
-def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+def clip(
+    a: Any,
+    a_min: Any = NO_VALUE,
+    a_max: Any = NO_VALUE,
+    out: Any = None,
+    *,
+    min: Any = NO_VALUE,
+    max: Any = NO_VALUE,
+    **kwargs: Any,
+) -> Any:
     """Elements limited to [a_min, a_max]; NaN stays.
+
+    Parameters
+    ----------
+    a : array_like
+    a_min, a_max : array_like or None
+        The limits, also called `min` and `max`; None is no limit. Where they cross, `a_max` wins.
+    out : Array, optional
+        Where the result is written.
+    **kwargs
+        `where`, `dtype`, `casting` as a ufunc takes them.
+
+    Raises
+    ------
+    ValueError
+        If limits are given twice.
 
     Examples
     --------
     >>> import numen as nm
     >>> nm.clip(nm.array([-1.0, 0.5, 2.0]), 0, 1)
     array([0. , 0.5, 1. ])
+    >>> nm.clip(5, 3, 1)
+    1
     """
-    if out is not None or kwargs:
+    if a_min is NO_VALUE and a_max is NO_VALUE:
+        low = None if min is NO_VALUE else min
+        high = None if max is NO_VALUE else max
+    elif a_min is NO_VALUE or a_max is NO_VALUE or min is not NO_VALUE or max is not NO_VALUE:
+        return NotImplemented  # NumPy says which argument is missing or given twice
+    else:
+        low, high = a_min, a_max
+    x = as_array(a)
+    if x._d.dtype.kind in "iu":
+        info = np.iinfo(x._d.dtype)
+        if type(low) is int and low <= info.min:
+            low = None
+        if type(high) is int and high >= info.max:
+            high = None
+    if low is None and high is None:
+        return positive(x, out=out, **kwargs)
+    if high is None:
+        return maximum(x, low, out=out, **kwargs)
+    if low is not None:
+        inner = {k: v for k, v in kwargs.items() if k != "where"}
+        x = maximum(x, low, **inner)
+    return minimum(x, high, out=out, **kwargs)
+
+
+# ------------------------------------------------------------ rounding
+
+
+@composes(np.round)
+def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    """Elements rounded to `decimals` places, halves to even; gradient 0.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> nm.round(nm.array([0.5, 1.5, 1.25]), 1)
+    array([0.5, 1.5, 1.2])
+    """
+    x = as_array(a)
+    if x._d.dtype.kind in "iu" and decimals >= 0:
+        return into(out, table["positive"](x), "round")
+    if x._d.dtype.kind != "f":
         return NotImplemented
-    result = as_array(a)
-    if a_min is not None:
-        result = table["maximum"](result, operand(a_min))
-    if a_max is not None:
-        result = table["minimum"](result, operand(a_max))
-    return result
+    if not decimals:
+        return into(out, table["rint"](x), "round")
+    scale = 10.0 ** abs(decimals)
+    scaled, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
+    return into(out, table[back](table["rint"](table[scaled](x, scale)), scale), "round")
 
 
-round = host(np.round)
 around = round
+
+
+@composes(np.fix)
+def fix(x: Any, out: Any = None) -> Any:
+    """Elements rounded towards zero; gradient 0.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> nm.fix([2.7, -2.7])
+    array([ 2., -2.])
+    """
+    return into(out, table["trunc"](as_array(x)), "fix")
+
+
+# ------------------------------------------------------------ complex numbers
+
+
+def real(val: Any) -> Any:
+    """The real part, as a view of a complex array; a real array itself.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> nm.real(nm.array([1 + 2j, 3]))
+    array([1., 3.])
+    """
+    return _own_part(val, "real")
+
+
+def imag(val: Any) -> Any:
+    """The imaginary part, as a view of a complex array; zeros of a real one.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> nm.imag(nm.array([1 + 2j, 3]))
+    array([2., 0.])
+    """
+    return _own_part(val, "imag")
+
+
+def _own_part(value: Any, name: str) -> Any:
+    """An object's own attribute where it has one, as NumPy takes it, else its array's."""
+    if isinstance(value, np.generic):
+        return wrap_results(getattr(value, name), name)
+    if not isinstance(value, np.ndarray) and hasattr(value, name):
+        return getattr(value, name)
+    return getattr(as_array(value), name)
+
+
+@composes(np.angle)
+def angle(z: Any, deg: bool = False) -> Any:
+    """The angle of complex numbers in (-pi, pi], in radians or, with `deg`, in degrees.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> nm.angle([1j, -1], deg=True)
+    array([ 90., 180.])
+    """
+    x = as_array(z)
+    if x._d.dtype.kind == "c":
+        result = arctan2(table["imag"](x), table["real"](x))
+    else:
+        result = arctan2(0, x)
+    return result * (180 / np.pi) if deg else result
+
+
+@composes(np.real_if_close)
+def real_if_close(a: Any, tol: float = 100) -> Any:
+    """The real part where all imaginary parts are within `tol` machine epsilons of 0, else the
+    array itself."""
+    x = as_array(a)
+    return x if x._d.dtype.kind != "c" else NotImplemented
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Whether the dtype is complex, whatever the values.
+
+    >>> iscomplexobj([1.0, 2j]), iscomplexobj(3.0)
+    (True, False)
+    """
+    return np.iscomplexobj(raw(x))
+
+
+def isrealobj(x: Any) -> bool:
+    """Whether the dtype is not complex, whatever the values."""
+    return not iscomplexobj(x)
+
+
+@composes(np.iscomplex)
+def iscomplex(x: Any) -> Any:
+    """Whether each element has an imaginary part other than 0."""
+    a = as_array(x)
+    if a._d.dtype.kind == "c":
+        return table["not_equal"](table["imag"](a), 0)
+    return table["broadcast_to"](as_array(np.zeros((), np.bool_)), shape=a._d.shape) + False
+
+
+@composes(np.isreal)
+def isreal(x: Any) -> Any:
+    """Whether each element has no imaginary part."""
+    return table["logical_not"](iscomplex(x)) if isinstance(x, ArrayCore) else NotImplemented
 
 
 def conj_of(x: Any) -> Any:
     """The complex conjugate; a real array itself."""
-    if x._d.dtype.kind != "c":
+    if x._d.dtype.kind in "biuf" or x._d.dtype.kind == "V":
         return x
-    return host(np.conjugate)(x)
+    from_ufunc = table["conjugate"]
+    return from_ufunc(x) if x._d.dtype.kind == "c" else _conjugate(x)
+
+
+@composes(np.conjugate)  # objects conjugate themselves
+def _conjugate(x: Any) -> Any:
+    """The complex conjugate of each element."""
+    return NotImplemented
+
+
+# ------------------------------------------------------------ not a number, infinities
+
+
+@composes(np.nan_to_num)
+def nan_to_num(
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Any:
+    """NaN replaced by `nan`, infinities by the largest finite numbers or what is given; their
+    gradient is 0.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> nm.nan_to_num(nm.array([nm.nan, nm.inf, 1.0]), posinf=9.0)
+    array([0., 9., 1.])
+    """
+    a = as_array(x)
+    if a._d.dtype.kind != "f":
+        return NotImplemented
+    info = np.finfo(a._d.dtype)
+    replaced = a
+    for test, value in (
+        (table["isnan"](a), nan),
+        (isposinf(a), info.max if posinf is None else posinf),
+        (isneginf(a), info.min if neginf is None else neginf),
+    ):
+        filling = as_array(value, a._d.dtype)
+        replaced = table["where"](test, filling, replaced)
+    if not copy and isinstance(x, ArrayCore):
+        views.write(x, replaced, "nan_to_num")
+        return x
+    return replaced if a._d.ndim else replaced[()]
+
+
+@composes(np.isposinf)
+def isposinf(x: Any, out: Any = None) -> Any:
+    """Whether each element is positive infinity."""
+    a = as_array(x)
+    if a._d.dtype.kind not in "biuf":
+        return NotImplemented
+    positive_ones = table["logical_not"](table["signbit"](a))
+    return into(out, table["logical_and"](table["isinf"](a), positive_ones), "isposinf")
+
+
+@composes(np.isneginf)
+def isneginf(x: Any, out: Any = None) -> Any:
+    """Whether each element is negative infinity."""
+    a = as_array(x)
+    if a._d.dtype.kind not in "biuf":
+        return NotImplemented
+    return into(out, table["logical_and"](table["isinf"](a), table["signbit"](a)), "isneginf")

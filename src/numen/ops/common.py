@@ -87,3 +87,26 @@ def aligned_batch(row: Callable[[], Primitive]) -> Callable[..., Any]:
         return row()(*align(args, axes))
 
     return batch
+
+
+def _flat_vjp(needs: Sequence[bool], g: Any, out: Any, *args: Any) -> tuple[Any, ...]:
+    return tuple([zeros(g.shape, g.dtype, g) if needed else None for needed in needs])
+
+
+def _flat_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    return zeros(out.shape, out.dtype, out)
+
+
+def flat(name: str, impl: Callable[..., Any], arity: int = 1, **fields: Any) -> Primitive:
+    """Make the row of a piecewise constant op: its gradient is exactly 0, whatever the
+    cotangent."""
+    row = Primitive(
+        name,
+        impl,
+        vjp=_flat_vjp,
+        jvp=_flat_jvp,
+        batch=aligned_batch(lambda: row),
+        saves_for=((),) * arity,
+        **fields,
+    )
+    return row

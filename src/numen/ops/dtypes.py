@@ -2,6 +2,7 @@
 
 Used by `kernels.py` and by tracing to make casts explicit: the operands of a graph's op have the
 dtype of the computation. Python ints, floats and complex numbers are weak; a Python bool is not.
+Small floats follow `promotion.py`.
 """
 
 from __future__ import annotations
@@ -14,10 +15,7 @@ import numpy as np
 
 from numen.dispatch.core import ArrayCore
 from numen.dispatch.primitive import Primitive
-
-DType = np.dtype[Any]
-Kind = DType | type
-"""An operand as the rules see it: a dtype, or the type of a weak Python scalar."""
+from numen.ops.promotion import DType, Kind, is_small, result_type
 
 BOOL = np.dtype(np.bool_)
 
@@ -69,6 +67,8 @@ def resolve_kinds(prim: Primitive, kinds: tuple[Kind, ...]) -> tuple[tuple[DType
     """`resolve` for operands of which only the kinds are known."""
     name = prim.name
     if prim.ufunc is not None:
+        if any([not isinstance(kind, type) and is_small(kind) for kind in kinds]):
+            return _resolve_small(prim, kinds)
         *operands, out = prim.ufunc.resolve_dtypes((*kinds, None))
         return tuple(operands), out
     if name == "where":
@@ -85,7 +85,17 @@ def resolve_kinds(prim: Primitive, kinds: tuple[Kind, ...]) -> tuple[tuple[DType
 
 def promoted(kinds: Sequence[Kind]) -> DType:
     """np.result_type, with weak Python scalars."""
-    return np.result_type(*[kind(0) if isinstance(kind, type) else kind for kind in kinds])
+    return result_type(kinds)
+
+
+def _resolve_small(prim: Primitive, kinds: tuple[Kind, ...]) -> tuple[tuple[DType, ...], DType]:
+    """A ufunc whose operands have a small float among them: all are cast to the common dtype."""
+    dtype = result_type(kinds)
+    if prim.name == "matmul":  # NumPy has float32 loops only; the row rounds
+        return (dtype,) * len(kinds), dtype
+    assert prim.ufunc is not None
+    *_, out = prim.ufunc.resolve_dtypes((*(dtype,) * len(kinds), None))
+    return (dtype,) * len(kinds), out
 
 
 def concrete(kind: Kind) -> DType:

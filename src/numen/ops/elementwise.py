@@ -121,11 +121,15 @@ negative = elementwise(
     errors=_negative_errors,
 )
 
+positive = elementwise(
+    "positive", np.positive, True, ufunc=np.positive, samples=singles, errors=_negative_errors
+)
+
 
 # power
 
 
-def _power_by_base(a: Any, b: Any) -> Any:
+def power_by_base(a: Any, b: Any) -> Any:
     """d(a**b)/da = b a**(b-1), exactly 0 where b is 0."""
     if is_number(b):
         # A number that a trace follows is not asked for its value: the trace would depend on it.
@@ -135,7 +139,7 @@ def _power_by_base(a: Any, b: Any) -> Any:
     return b * a ** where(equal(b, 0), 0, b - 1)  # a**0 is 1 even for infinities and NaN
 
 
-def _power_by_exponent(a: Any, b: Any) -> Any:
+def power_by_exponent(a: Any, b: Any) -> Any:
     """d(a**b)/db = a**b log(a) where a > 0, else exactly 0 (that is the limit at a = 0, b > 0)."""
     if is_number(a):
         if isinstance(a, complex):
@@ -148,7 +152,7 @@ def _power_by_exponent(a: Any, b: Any) -> Any:
 
 def _power_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
     cotangents: list[Any] = []
-    for needed, slope in zip(needs, (_power_by_base, _power_by_exponent), strict=True):
+    for needed, slope in zip(needs, (power_by_base, power_by_exponent), strict=True):
         if not needed:
             cotangents.append(None)
             continue
@@ -159,7 +163,7 @@ def _power_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple
 
 def _power_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
     total = None
-    for t, slope in zip(tangents, (_power_by_base, _power_by_exponent), strict=True):
+    for t, slope in zip(tangents, (power_by_base, power_by_exponent), strict=True):
         factor = None if t is None else slope(*args)
         if factor is not None:
             total = add_tangents(total, t * factor)
@@ -253,4 +257,4 @@ sqrt = elementwise(
 )
 
 
-ROWS = (add, subtract, multiply, divide, negative, power, exp, log, tanh, sqrt)
+ROWS = (add, subtract, multiply, divide, negative, positive, power, exp, log, tanh, sqrt)

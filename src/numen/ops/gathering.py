@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numen.dispatch import core
+from numen.dispatch.backends import module_of
 from numen.dispatch.primitive import Primitive, align
 from numen.errors import ShapeError, describe
 from numen.ops.common import constant, ndim, zeros
@@ -37,7 +38,8 @@ def index_of(indices: Sequence[Any], spec: Spec) -> tuple[Any, ...]:
 def region_shape(shape: tuple[int, ...], indices: Sequence[Any], spec: Spec) -> tuple[int, ...]:
     """The shape of a[index]."""
     raw = [core.unwrap(i) for i in indices]
-    dummy = np.broadcast_to(np.zeros((), np.bool_), shape)
+    xp = module_of(*raw)
+    dummy = xp.broadcast_to(xp.zeros((), np.bool_), shape)
     return dummy[index_of(raw, spec)].shape  # type: ignore[no-any-return]
 
 
@@ -45,7 +47,7 @@ def region_shape(shape: tuple[int, ...], indices: Sequence[Any], spec: Spec) -> 
 
 
 def _gather(a: Any, *indices: Any, spec: Spec) -> Any:
-    return np.asarray(a)[index_of(indices, spec)]
+    return a[index_of(indices, spec)]
 
 
 def _gather_vjp(
@@ -153,14 +155,15 @@ gather = Primitive(
 
 
 def _scatter_add(base: Any, value: Any, *indices: Any, spec: Spec) -> Any:
-    out = np.array(base, order="C")
+    xp = module_of(base, value, *indices)
+    out = xp.array(base, order="C")
     index = index_of(indices, spec)
-    value = np.asarray(value).astype(out.dtype, copy=False)
+    value = xp.asarray(value).astype(out.dtype, copy=False)
     try:
-        # np.add.at is quick for one flat index array only; the order of the additions is the same.
-        positions = np.arange(out.size).reshape(out.shape)[index]
-        value = np.broadcast_to(_fitted(value, np.ndim(positions)), np.shape(positions))
-        np.add.at(out.reshape(-1), positions.reshape(-1), value.reshape(-1))
+        # add.at is quick for one flat index array only; the order of the additions is the same.
+        positions = xp.asarray(xp.arange(out.size).reshape(out.shape)[index])
+        value = xp.broadcast_to(_fitted(value, positions.ndim), positions.shape)
+        xp.add.at(out.reshape(-1), positions.reshape(-1), value.reshape(-1))
     except ValueError as error:
         raise _no_fit("scatter_add", base, value, indices) from error
     return out
@@ -267,7 +270,7 @@ scatter_add.batch = _scatter_batch(scatter_add)
 
 
 def _scatter_set(base: Any, value: Any, *indices: Any, spec: Spec) -> Any:
-    out = np.array(base, order="K")
+    out = module_of(base, value, *indices).array(base, order="K")
     try:
         out[index_of(indices, spec)] = value
     except ValueError as error:

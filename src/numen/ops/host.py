@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from numen.compiler.host import register_host
+from numen.graph.infer import PARTS
 from numen.ops.registry import table
 
 GraphPath = tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
@@ -17,6 +18,8 @@ GraphPath = tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
 
 def _setitem(base: Any, value: Any, path: GraphPath) -> Any:
     steps = tuple([(table[name], dict(params)) for name, params in path])
+    if any([name in PARTS for name, _ in path]):
+        value = value.real  # the graph gave it the dtype of the complex base
     return table["setitem"].impl(base, value, path=steps)
 
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from numen.dispatch import core
+from numen.dispatch.backends import module_of
 from numen.dispatch.primitive import Primitive, linear
 from numen.errors import ShapeError, describe
 from numen.ops.common import ndim, zeros
@@ -26,7 +28,7 @@ Path = tuple[tuple[Primitive, dict[str, Any]], ...]
 
 
 def _getitem(a: Any, index: Index) -> Any:
-    return np.asarray(a)[index]
+    return a[index] if hasattr(a, "shape") else np.asarray(a)[index]
 
 
 def _getitem_transpose(g: Any, a: Any, index: Index) -> Any:
@@ -58,11 +60,26 @@ def _getitem_errors() -> Errors:
     ]
 
 
+class _Picking(Primitive):
+    """A row that gives back text, dates, records and Python objects as they are."""
+
+    def finish(self, args: tuple[Any, ...], params: dict[str, Any], data: Any) -> Any:
+        source = core.unwrap(args[0])
+        if type(data) in core.KEPT_SCALARS:
+            return data
+        if source.dtype.kind == "O":
+            index = params["index"]
+            if len(index) == source.ndim and all([type(i) is int for i in index]):
+                return data  # an element, even where that is an array
+        return super().finish(args, params, data)
+
+
 getitem = linear(
     "getitem",
     _getitem,
     _getitem_transpose,
     _getitem_batch,
+    kind=_Picking,
     view=True,
     samples=_getitem_samples,
     errors=_getitem_errors,
@@ -80,7 +97,8 @@ def follow(x: Any, path: Path) -> Any:
 
 
 def _setitem(base: Any, value: Any, path: Path) -> Any:
-    out = np.array(base, order="K")
+    xp = module_of(base, value)
+    out = xp.array(base, order="K")
     region = out
     try:
         for step, params in path[:-1]:
@@ -94,7 +112,7 @@ def _setitem(base: Any, value: Any, path: Path) -> Any:
     except _CopiedError:
         return _setitem_by_position(base, value, path)
     except ValueError as error:
-        shape = np.shape(follow(np.asarray(base), path))
+        shape = follow(xp.asarray(base), path).shape
         raise ShapeError(
             f"setitem: could not broadcast {describe(value)} into the view of shape {shape} "
             f"of the {describe(base)}"
@@ -108,15 +126,16 @@ class _CopiedError(Exception):
 
 def _view(step: Primitive, x: Any, params: dict[str, Any]) -> Any:
     result = step.impl(x, **params)
-    if result.size and not np.may_share_memory(result, x):
+    if result.size and not module_of(x).may_share_memory(result, x):
         raise _CopiedError
     return result
 
 
 def _setitem_by_position(base: Any, value: Any, path: Path) -> Any:
     """setitem by flat positions, where the copy's layout has no such view."""
-    out = np.array(base, order="C")
-    positions = np.arange(out.size).reshape(out.shape)
+    xp = module_of(base, value)
+    out = xp.array(base, order="C")
+    positions = xp.arange(out.size).reshape(out.shape)
     out.reshape(-1)[follow(positions, path)] = value
     return out
 
@@ -171,6 +190,12 @@ def _batched_step(
         return step, {"index": (slice(None), *params["index"])}
     if step is transpose:
         return step, {"axes": (0, *[axis + 1 for axis in params["axes"]])}
+    if step.name == "diagonal":
+        return step, {**params, "axis1": params["axis1"] + 1, "axis2": params["axis2"] + 1}
+    if step.name in ("view_dtype", "real", "imag"):
+        return step, params
+    if step.name == "as_strided":
+        raise NotImplementedError("setitem: a write through as_strided has no batched form")
     return step, {"shape": (size, *params["shape"])}  # reshape; no write goes through broadcast_to
 
 

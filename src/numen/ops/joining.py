@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from numen.dispatch.backends import module_of
 from numen.dispatch.core import Leaf, Node
 from numen.dispatch.primitive import Primitive
 from numen.ops.common import zeros
@@ -34,7 +35,7 @@ class _Concatenate(Primitive):
 
 
 def _concatenate(*arrays: Any, axis: int) -> Any:
-    return np.concatenate(arrays, axis)
+    return module_of(*arrays).concatenate(arrays, axis)
 
 
 def _vjp(needs: Sequence[bool], g: Any, out: Any, *arrays: Any, axis: int) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Elementwise rows with a kink: absolute, relu, maximum, minimum.
+"""Elementwise rows with a kink: absolute, sign, relu, maximum, fmax and their like.
 
 At the kink the gradient is 0 (absolute, relu) or shared evenly between equal operands (maximum,
 minimum). The side that does not count gets exactly 0, whatever the cotangent. Next:
@@ -14,15 +14,16 @@ import numpy as np
 
 from numen.dispatch.primitive import Primitive, broadcast_to, no_gradient
 from numen.errors import DTypeError, describe
-from numen.ops.common import add_tangents, aligned_batch
+from numen.ops.common import add_tangents, aligned_batch, flat, zeros
 from numen.ops.comparisons import equal, greater, less
 from numen.ops.samples import (
     DType,
     Errors,
     Inputs,
     Rng,
-    away_from_zero,
     distinct,
+    nonzero,
+    nonzero_pairs,
     text_operand,
     unequal_shapes,
 )
@@ -44,10 +45,6 @@ def _absolute_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any
     return _signed(tangents[0], args[0])
 
 
-def _off_zero(rng: Rng, dtype: DType) -> Inputs:
-    return [((away_from_zero(rng, shape, dtype),), {}) for shape in ((3, 4), (7,), (), (0, 2))]
-
-
 absolute: Primitive = Primitive(
     "absolute",
     np.absolute,
@@ -56,8 +53,50 @@ absolute: Primitive = Primitive(
     batch=aligned_batch(lambda: absolute),
     saves=(0,),
     ufunc=np.absolute,
-    samples=_off_zero,
+    samples=nonzero,
     errors=text_operand,
+)
+
+fabs: Primitive = Primitive(
+    "fabs",
+    np.fabs,
+    vjp=_absolute_vjp,
+    jvp=_absolute_jvp,
+    batch=aligned_batch(lambda: fabs),
+    saves=(0,),
+    ufunc=np.fabs,
+    samples=nonzero,
+    errors=text_operand,
+)
+
+sign = flat("sign", np.sign, ufunc=np.sign, samples=nonzero, errors=text_operand)
+
+
+def _heaviside_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
+    # a step of a; b is the value on it
+    return (
+        zeros(g.shape, g.dtype, g) if needs[0] else None,
+        where(equal(a, 0), g, 0) if needs[1] else None,
+    )
+
+
+def _heaviside_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    t = tangents[1]
+    if t is None:
+        return zeros(out.shape, out.dtype, out)
+    return broadcast_to(where(equal(args[0], 0), t, 0), out.shape)
+
+
+heaviside: Primitive = Primitive(
+    "heaviside",
+    np.heaviside,
+    vjp=_heaviside_vjp,
+    jvp=_heaviside_jvp,
+    batch=aligned_batch(lambda: heaviside),
+    saves_for=((), (0,)),
+    ufunc=np.heaviside,
+    samples=nonzero_pairs,
+    errors=unequal_shapes,
 )
 
 _zeros: dict[np.dtype[Any], Any] = {}
@@ -97,7 +136,7 @@ relu: Primitive = Primitive(
     saves_out=True,
     exact=False,  # the sign of a zero result is the kernels' own
     cheap=True,
-    samples=_off_zero,
+    samples=nonzero,
     errors=_relu_errors,
 )
 
@@ -105,6 +144,17 @@ relu: Primitive = Primitive(
 def _shared(x: Any, a: Any, b: Any) -> Any:
     """Half of x where a and b are equal, else exactly 0."""
     return where(equal(a, b), 0.5 * x, 0)
+
+
+def _untied(rng: Rng, dtype: DType) -> Inputs:
+    both = distinct(rng, (24,), dtype)
+    return [
+        ((both[:12].reshape(3, 4), both[12:].reshape(3, 4)), {}),
+        ((both[:3].reshape(3, 1), both[12:20].reshape(2, 1, 4)), {}),
+        ((both[:5], both[5]), {}),
+        ((both[:5], 1), {}),
+        ((0, both[:5]), {}),
+    ]
 
 
 def _extremum(name: str, ufunc: np.ufunc, wins: Primitive) -> Primitive:
@@ -125,16 +175,6 @@ def _extremum(name: str, ufunc: np.ufunc, wins: Primitive) -> Primitive:
         )
         return broadcast_to(total, out.shape)
 
-    def samples(rng: Rng, dtype: DType) -> Inputs:
-        both = distinct(rng, (24,), dtype)
-        return [
-            ((both[:12].reshape(3, 4), both[12:].reshape(3, 4)), {}),
-            ((both[:3].reshape(3, 1), both[12:20].reshape(2, 1, 4)), {}),
-            ((both[:5], both[5]), {}),
-            ((both[:5], 1), {}),
-            ((0, both[:5]), {}),
-        ]
-
     row = Primitive(
         name,
         ufunc,
@@ -145,7 +185,7 @@ def _extremum(name: str, ufunc: np.ufunc, wins: Primitive) -> Primitive:
         exact=False,  # which of two zeros or two NaNs comes out is the kernels' own
         cheap=True,
         ufunc=ufunc,
-        samples=samples,
+        samples=_untied,
         errors=unequal_shapes,
     )
     return row
@@ -154,4 +194,47 @@ def _extremum(name: str, ufunc: np.ufunc, wins: Primitive) -> Primitive:
 maximum = _extremum("maximum", np.maximum, greater)
 minimum = _extremum("minimum", np.minimum, less)
 
-ROWS = (absolute, relu, maximum, minimum)
+
+def _without_nan(name: str, ufunc: np.ufunc) -> Primitive:
+    """fmax or fmin: where one operand is NaN the result, and so the gradient, is the other's."""
+
+    def chosen(x: Any, out: Any, a: Any, b: Any) -> Any:
+        """x where `a` is the result, half of it where `b` is too."""
+        return where(equal(a, out), where(equal(a, b), 0.5 * x, x), 0)
+
+    def vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
+        return (
+            chosen(g, out, a, b) if needs[0] else None,
+            chosen(g, out, b, a) if needs[1] else None,
+        )
+
+    def jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
+        a, b = args
+        ta, tb = tangents
+        total = add_tangents(
+            None if ta is None else chosen(ta, out, a, b),
+            None if tb is None else chosen(tb, out, b, a),
+        )
+        return broadcast_to(total, out.shape)
+
+    row = Primitive(
+        name,
+        ufunc,
+        vjp=vjp,
+        jvp=jvp,
+        batch=aligned_batch(lambda: row),
+        saves=(0, 1),
+        saves_out=True,
+        exact=False,  # which of two zeros or two NaNs comes out is the kernels' own
+        cheap=True,
+        ufunc=ufunc,
+        samples=_untied,
+        errors=unequal_shapes,
+    )
+    return row
+
+
+fmax = _without_nan("fmax", np.fmax)
+fmin = _without_nan("fmin", np.fmin)
+
+ROWS = (absolute, fabs, sign, heaviside, relu, maximum, minimum, fmax, fmin)

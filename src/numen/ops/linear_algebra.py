@@ -1,7 +1,7 @@
 """matmul: NumPy's matrix product of vectors, matrices and batches of matrices.
 
 Called by `x @ y` and `nm.matmul`. Shapes in comments: M x K times K x N, `...` a batch. Next:
-`shape.py`, `indexing.py`.
+`matrices.py` for solve, inv and det, `norms.py`, `shape.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _matmul(a: Any, b: Any) -> Any:
     return np.matmul(a, b)
 
 
-def _flip(x: Any) -> Any:
+def flip(x: Any) -> Any:
     """The matrix (or each matrix of a batch) transposed."""
     if isinstance(x, ArrayCore):
         n = ndim(x)
@@ -32,15 +32,17 @@ def _flip(x: Any) -> Any:
     return x.swapaxes(-1, -2)
 
 
-def _column(x: Any) -> Any:
+def column(x: Any) -> Any:
+    """(..., M) as (..., M, 1)."""
     return x.reshape((*x.shape, 1))
 
 
-def _row(x: Any) -> Any:
+def row(x: Any) -> Any:
+    """(..., N) as (..., 1, N)."""
     return x.reshape((*x.shape[:-1], 1, x.shape[-1]))
 
 
-def _rows(x: Any) -> Any:
+def rows(x: Any) -> Any:
     """All matrices of a batch as one matrix of their rows."""
     return x.reshape((_size(x.shape[:-1]), x.shape[-1]))
 
@@ -56,23 +58,23 @@ def _by_left(g: Any, a: Any, b: Any) -> Any:
     """The cotangent of a: g b^T; axes that broadcasting added are summed by the backward pass."""
     na, nb = len(a.shape), len(b.shape)
     if nb == 1:
-        return g * b if na == 1 else _column(g) * b  # (..., M, 1) * (K,)
+        return g * b if na == 1 else column(g) * b  # (..., M, 1) * (K,)
     if na == 1:
-        product = matmul(b, g) if nb == 2 else matmul(b, _column(g))  # (..., K, N) times (..., N)
+        product = matmul(b, g) if nb == 2 else matmul(b, column(g))  # (..., K, N) times (..., N)
         return product if nb == 2 else product.reshape(product.shape[:-1])
-    return matmul(g, _flip(b))
+    return matmul(g, flip(b))
 
 
 def _by_right(g: Any, a: Any, b: Any) -> Any:
     """The cotangent of b: a^T g."""
     na, nb = len(a.shape), len(b.shape)
     if na == 1:
-        return g * a if nb == 1 else _column(a) * _row(g)  # (K, 1) * (..., 1, N)
+        return g * a if nb == 1 else column(a) * row(g)  # (K, 1) * (..., 1, N)
     if nb == 1:
-        return matmul(_flip(_rows(a)), g.reshape((_size(g.shape),)))  # (K, ...M) times (...M,)
+        return matmul(flip(rows(a)), g.reshape((_size(g.shape),)))  # (K, ...M) times (...M,)
     if na > 2 and nb == 2:
-        return matmul(_flip(_rows(a)), _rows(g))  # one product instead of a batch and a sum
-    return matmul(_flip(a), g)
+        return matmul(flip(rows(a)), rows(g))  # one product instead of a batch and a sum
+    return matmul(flip(a), g)
 
 
 def _vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
@@ -92,9 +94,9 @@ def _batch(size: int, args: Sequence[Any], axes: Sequence[bool]) -> Any:
     vector_a, vector_b = (len(x.shape) - t == 1 for x, t in zip(args, axes, strict=True))
     if vector_a and axes[0] and not axes[1] and not vector_b and len(b.shape) == 2:
         return matmul(a, b)  # (B, K) times (K, N): one product
-    a, b = _row(a) if vector_a else a, _column(b) if vector_b else b
+    a, b = row(a) if vector_a else a, column(b) if vector_b else b
     rank = max(len(x.shape) - t for x, t in zip((a, b), axes, strict=True))
-    a, b = _even(a, axes[0], rank), _even(b, axes[1], rank)
+    a, b = even(a, axes[0], rank), even(b, axes[1], rank)
     out = matmul(a, b)
     shape = list(out.shape)
     if vector_b:
@@ -104,7 +106,8 @@ def _batch(size: int, args: Sequence[Any], axes: Sequence[bool]) -> Any:
     return out.reshape(tuple(shape)) if vector_a or vector_b else out
 
 
-def _even(x: Any, batched: bool, rank: int) -> Any:
+def even(x: Any, batched: bool, rank: int) -> Any:
+    """A batched operand with exactly `rank` axes behind its batch axis."""
     missing = rank - (len(x.shape) - batched)
     if not batched or not missing:
         return x

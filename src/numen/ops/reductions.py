@@ -1,16 +1,17 @@
-"""Reductions over axes: sum, mean, max, min, argmax.
+"""Reductions over axes: sum, mean, max, min, argmax, argmin, any, all.
 
-`axis` is a sorted tuple of non-negative ints (argmax: one int). max and min share the gradient of
-ties evenly. Called by the methods and functions of `namespace`; next: `linear_algebra.py`.
+`axis` is a sorted tuple of non-negative ints (argmax, argmin: one int). max and min share the
+gradient of ties evenly. Called by the methods and functions of `namespace`; next: `cumulative.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from numen.dispatch.backends import module_of
 from numen.dispatch.primitive import Primitive, linear
 from numen.ops.common import count, kept_shape, spread
 from numen.ops.comparisons import equal
@@ -47,11 +48,19 @@ def _axis_errors() -> Errors:
 # sum
 
 
-_add_up: Any = np.add.reduce
+def reducer(name: str, ufunc: np.ufunc) -> Callable[..., Any]:
+    """NumPy's reduction called `name`; of an ndarray by its ufunc, which is quicker."""
+    reduce: Any = ufunc.reduce
+
+    def impl(a: Any, axis: Axes, keepdims: bool) -> Any:
+        if type(a) is np.ndarray:
+            return reduce(a, axis, keepdims=keepdims)
+        return getattr(module_of(a), name)(a, axis=axis, keepdims=keepdims)
+
+    return impl
 
 
-def _sum(a: Any, axis: Axes, keepdims: bool) -> Any:
-    return _add_up(a, axis, keepdims=keepdims)
+_sum = reducer("sum", np.add)
 
 
 def _sum_transpose(g: Any, a: Any, axis: Axes, keepdims: bool) -> Any:
@@ -71,12 +80,12 @@ sum = linear(
 
 
 def _mean(a: Any, axis: Axes, keepdims: bool) -> Any:
-    if getattr(a, "dtype", None) in (np.float32, np.float64):
+    if type(a) is np.ndarray and a.dtype in (np.float32, np.float64):
         total = _sum(a, axis, keepdims)
         n = count(a.shape, axis)
         if 0 < n <= EXACT_IN_FLOAT32:  # np.mean's own two steps, four times faster
             return total / n
-    return np.mean(a, axis=axis, keepdims=keepdims)
+    return module_of(a).mean(a, axis=axis, keepdims=keepdims)
 
 
 def _mean_transpose(g: Any, a: Any, axis: Axes, keepdims: bool) -> Any:
@@ -107,11 +116,6 @@ def _share(a: Any, out: Any, axis: Axes, dtype: DType) -> tuple[Any, Any]:
 
 
 def _extremum(name: str, ufunc: np.ufunc) -> Primitive:
-    reduce = ufunc.reduce
-
-    def impl(a: Any, axis: Axes, keepdims: bool) -> Any:
-        return reduce(a, axis, keepdims=keepdims)
-
     def vjp(
         needs: Sequence[bool], g: Any, out: Any, a: Any, axis: Axes, keepdims: bool
     ) -> tuple[Any, ...]:
@@ -145,7 +149,7 @@ def _extremum(name: str, ufunc: np.ufunc) -> Primitive:
 
     row = Primitive(
         name,
-        impl,
+        reducer(name, ufunc),
         vjp=vjp,
         jvp=jvp,
         batch=batch,
@@ -162,20 +166,30 @@ max = _extremum("max", np.maximum)
 min = _extremum("min", np.minimum)
 
 
-# argmax
+# argmax and argmin
 
 
-def _argmax(a: Any, axis: int, keepdims: bool) -> Any:
-    return np.argmax(a, axis, keepdims=keepdims)
+def _place(name: str) -> Primitive:
+    def impl(a: Any, axis: int, keepdims: bool) -> Any:
+        return getattr(module_of(a), name)(a, axis, keepdims=keepdims)
+
+    def batch(
+        size: int, args: Sequence[Any], axes: Sequence[bool], axis: int, keepdims: bool
+    ) -> Any:
+        return row(args[0], axis=axis + 1, keepdims=keepdims)
+
+    row = Primitive(
+        name,
+        impl,
+        batch=batch,
+        exact=name != "argmax",  # which of two NaNs counts is its kernel's own; argmin has none
+        samples=_place_samples,
+        errors=_place_errors,
+    )
+    return row
 
 
-def _argmax_batch(
-    size: int, args: Sequence[Any], axes: Sequence[bool], axis: int, keepdims: bool
-) -> Any:
-    return argmax(args[0], axis=axis + 1, keepdims=keepdims)
-
-
-def _argmax_samples(rng: Rng, dtype: DType) -> Inputs:
+def _place_samples(rng: Rng, dtype: DType) -> Inputs:
     a = draw(rng, (2, 3, 5), dtype)
     return [
         ((a,), {"axis": 1, "keepdims": False}),
@@ -184,20 +198,31 @@ def _argmax_samples(rng: Rng, dtype: DType) -> Inputs:
     ]
 
 
-def _argmax_errors() -> Errors:
+def _place_errors() -> Errors:
     return [
         ((np.ones(3),), {"axis": 1, "keepdims": False}, np.exceptions.AxisError),
         ((np.ones((0, 3)),), {"axis": 0, "keepdims": False}, ValueError),
     ]
 
 
-argmax = Primitive(
-    "argmax",
-    _argmax,
-    batch=_argmax_batch,
-    exact=False,
-    samples=_argmax_samples,
-    errors=_argmax_errors,
-)
+argmax = _place("argmax")
+argmin = _place("argmin")
 
-ROWS = (sum, mean, max, min, argmax)
+
+# any and all
+
+
+def _quantifier(name: str, ufunc: np.ufunc) -> Primitive:
+    def batch(
+        size: int, args: Sequence[Any], axes: Sequence[bool], axis: Axes, keepdims: bool
+    ) -> Any:
+        return row(args[0], axis=_shift(axis), keepdims=keepdims)
+
+    row = Primitive(name, reducer(name, ufunc), batch=batch, samples=_samples, errors=_axis_errors)
+    return row
+
+
+any = _quantifier("any", np.logical_or)
+all = _quantifier("all", np.logical_and)
+
+ROWS = (sum, mean, max, min, argmax, argmin, any, all)

@@ -1,5 +1,9 @@
 """The table of all primitives, put together from the families' ROWS.
 
+Every ufunc of one result has its row under the ufunc's `__name__`; of those with two, the parts
+have one each: floor_divide and remainder, modf_fraction and modf_integer, frexp_mantissa and
+frexp_exponent.
+
 Imported as `numen.ops.table`; also fills the places where the backward pass and view bookkeeping
 look. A new row goes into its family's ROWS; nothing changes here. Next: `dtypes.py`, `kernels.py`.
 """
@@ -10,28 +14,60 @@ from numen.dispatch import slots
 from numen.dispatch.primitive import Primitive
 from numen.ops import (
     comparisons,
+    complex_parts,
+    cumulative,
     elementwise,
+    exponential,
+    factors,
+    filters,
+    floats,
     gathering,
     indexing,
+    integers,
     joining,
     kinks,
     linear_algebra,
+    logical,
+    matrices,
+    norms,
+    ordering,
+    powers,
     reductions,
+    rounding,
     selection,
     shape,
+    spectra,
+    trigonometric,
+    vectors,
 )
 
 FAMILIES = (
     elementwise,
+    powers,
+    exponential,
+    trigonometric,
+    rounding,
+    floats,
+    complex_parts,
     kinks,
     comparisons,
+    logical,
+    integers,
     selection,
     reductions,
     linear_algebra,
+    matrices,
+    factors,
+    norms,
+    spectra,
+    vectors,
     shape,
     indexing,
     gathering,
     joining,
+    filters,
+    cumulative,
+    ordering,
 )
 
 table: dict[str, Primitive] = {row.name: row for family in FAMILIES for row in family.ROWS}

@@ -1,7 +1,7 @@
 """Views of shape: reshape, transpose, broadcast_to; memory is shared where NumPy shares it.
 
-`x.T`, `x.reshape` and many rules call them; they are also steps of a `setitem` path. Next:
-`indexing.py`.
+`x.T`, `x.reshape` and many rules call them; they are also steps of a `setitem` path. The views that
+see memory another way are in `memory.py`. Next: `indexing.py`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,15 @@ import numpy as np
 
 from numen.dispatch.primitive import linear
 from numen.errors import ShapeError, describe
+from numen.ops import memory
 from numen.ops.samples import DType, Errors, Inputs, Rng, draw
 
 Shape = tuple[int, ...]
+
+
+def _array(a: Any) -> Any:
+    """A scalar as an ndarray; arrays as they are."""
+    return np.asarray(a) if isinstance(a, (np.generic, int, float, complex)) else a
 
 
 # reshape
@@ -22,7 +28,7 @@ Shape = tuple[int, ...]
 
 def _reshape(a: Any, shape: Shape) -> Any:
     try:
-        return np.asarray(a).reshape(shape)
+        return _array(a).reshape(shape)
     except ValueError as error:
         raise ShapeError(f"reshape: cannot reshape {describe(a)} into shape {shape}") from error
 
@@ -65,7 +71,7 @@ reshape = linear(
 
 
 def _transpose(a: Any, axes: Shape) -> Any:
-    return np.asarray(a).transpose(axes)
+    return _array(a).transpose(axes)
 
 
 def _transpose_transpose(g: Any, a: Any, axes: Shape) -> Any:
@@ -139,4 +145,4 @@ broadcast_to = linear(
     errors=_broadcast_to_errors,
 )
 
-ROWS = (reshape, transpose, broadcast_to)
+ROWS = (reshape, transpose, broadcast_to, *memory.ROWS)

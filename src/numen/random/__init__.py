@@ -1,10 +1,46 @@
 """Random numbers: NumPy's generators bit for bit, and counter-based Philox streams.
 
 `default_rng` is NumPy's spelling (`generator.py`); `Stream` (`stream.py`) draws the same bits on
-every target and feeds the initial weights of layers; `manual_seed` restarts the default one.
+every target and feeds the initial weights of layers; `manual_seed` restarts the default one. The
+bit generators are NumPy's own classes; they and the older functions (`legacy.py`) load when asked
+for, as `numpy.random` takes a while to import.
 """
+
+from typing import Any
 
 from numen.random.generator import Generator, default_rng
 from numen.random.stream import Stream, default_stream, manual_seed
 
+BIT_GENERATORS = ("BitGenerator", "MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+"""NumPy's sources of bits; SeedSequence makes their seeds."""
+
+_OLDER = """RandomState beta binomial bytes chisquare choice dirichlet exponential f gamma geometric
+get_state gumbel hypergeometric laplace logistic lognormal logseries multinomial multivariate_normal
+negative_binomial noncentral_chisquare noncentral_f normal pareto permutation poisson power rand
+randint randn random random_integers random_sample ranf rayleigh sample seed set_state shuffle
+standard_cauchy standard_exponential standard_gamma standard_normal standard_t triangular uniform
+vonmises wald weibull zipf"""
+OLDER = _OLDER.split()
+"""NumPy's functions over one global state."""
+
 __all__ = ["Generator", "Stream", "default_rng", "default_stream", "manual_seed"]
+__all__ += [*BIT_GENERATORS, "SeedSequence", *OLDER]
+
+
+def __getattr__(name: str) -> Any:
+    if name in OLDER:
+        from numen.random import legacy
+
+        value = legacy.RandomState if name == "RandomState" else legacy.FUNCTIONS[name]
+    elif name == "SeedSequence" or name in BIT_GENERATORS:
+        import numpy as np
+
+        value = getattr(np.random, name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "distributions", "generator", "legacy", "philox", "stream"]

@@ -47,6 +47,9 @@ class Notes(Registers):
         result = prim.finish(tuple(args), params, prim.compute(raw, params))
         if refs is None or self.dead is not None:
             return result
+        if not isinstance(result, ArrayCore) or result._d.dtype.kind in "OSUmM":
+            self.refuse(f"{prim.name} of text, dates or objects inside the traced function")
+            return result
         if prim.name == "setitem":
             frozen: tuple[tuple[str, Any], ...] = (("path", freeze_path(params["path"])),)
         else:
@@ -85,7 +88,10 @@ class Notes(Registers):
         if type(value) in (bool, int, float, complex):
             return Const(type(value).__name__, text_of(value), value)
         if isinstance(value, (np.ndarray, np.generic)):
-            return self._constant(core.wrap(value))
+            array = core.wrap(value)
+            if not isinstance(array, ArrayCore):
+                raise TraceError(f"an op got a {type(value).__name__}")
+            return self._constant(array)
         raise TraceError(f"an op got a {type(value).__name__}")
 
     @noting
@@ -132,6 +138,8 @@ class Notes(Registers):
             ref = self._operand(value)
         skip = len(root._v.path) if type(root._v) is View else 0
         path = memory.path[skip:] if type(memory) is View else ()
+        if any([prim.name in ("as_strided", "view_dtype") for prim, _ in path]):
+            raise TraceError("a write through a view that a compiled program can't address")
         out = self._new()
         meta = self._metas[int(root._t[1])]
         self.items.append(

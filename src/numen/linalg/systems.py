@@ -1,0 +1,216 @@
+"""Linear systems: solve, inv, det and the factors and inverses beside them.
+
+Next: `ops/matrices.py` for the derivatives.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from numen.dispatch import modes
+from numen.dispatch.convert import as_array
+from numen.errors import describe
+from numen.namespace.axes import matrix_transpose, transpose
+from numen.namespace.calling import composes
+from numen.ops import table
+
+LinAlgError = np.linalg.LinAlgError
+
+NO_VALUE: Any = np._NoValue
+"""Stands for an argument that is not given where None means something."""
+
+SlogdetResult: Any = type(np.linalg.slogdet(np.ones((1, 1))))
+
+
+@composes(np.linalg.solve)
+def solve(a: Any, b: Any) -> Any:
+    """The x with a x = b.
+
+    Parameters
+    ----------
+    a : (..., M, M) array_like
+    b : (M,) or (..., M, K) array_like
+        A vector where it has one axis, else matrices.
+
+    Raises
+    ------
+    LinAlgError
+        If `a` is singular or not square.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> from numen.linalg import solve
+    >>> solve(nm.array([[2.0, 0.0], [0.0, 4.0]]), nm.array([2.0, 2.0]))
+    array([1. , 0.5])
+    """
+    return table["solve"](as_array(a), as_array(b))
+
+
+@composes(np.linalg.inv)
+def inv(a: Any) -> Any:
+    """The inverse of a matrix, or of each of a stack.
+
+    Raises
+    ------
+    LinAlgError
+        If `a` is singular or not square.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> from numen.linalg import inv
+    >>> inv(nm.array([[2.0, 0.0], [0.0, 4.0]]))
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]])
+    """
+    return table["inv"](as_array(a))
+
+
+@composes(np.linalg.det)
+def det(a: Any) -> Any:
+    """The determinant; its gradient, the cofactors, is finite for singular matrices too.
+
+    Raises
+    ------
+    LinAlgError
+        If `a` is not square.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> from numen.linalg import det
+    >>> x = nm.array([[1.0, 2.0], [2.0, 4.0]], requires_grad=True)
+    >>> det(x).backward()
+    >>> x.grad.round(6)
+    array([[ 4., -2.],
+           [-2.,  1.]])
+    """
+    return table["det"](as_array(a))
+
+
+@composes(np.linalg.slogdet)
+def slogdet(a: Any) -> Any:
+    """The determinant's sign and the logarithm of its modulus, as `(sign, logabsdet)`.
+
+    Raises
+    ------
+    LinAlgError
+        If `a` is not square.
+    """
+    x = as_array(a)
+    return SlogdetResult(table["detsign"](x), table["logabsdet"](x))
+
+
+@composes(np.linalg.cholesky)
+def cholesky(a: Any, /, *, upper: bool = False) -> Any:
+    """The lower triangular l with l l^T = a, or the upper u with u^T u = a.
+
+    Only that triangle of `a` is read, so the gradient lies on it: one off the diagonal counts for
+    the two elements of the symmetric matrix.
+
+    Raises
+    ------
+    LinAlgError
+        If `a` is not positive definite or not square.
+    """
+    x = as_array(a)
+    if not upper:
+        return table["cholesky"](x)
+    if x._d.dtype.kind == "c" or x.ndim < 2:
+        return NotImplemented
+    return matrix_transpose(table["cholesky"](matrix_transpose(x)))
+
+
+@composes(np.linalg.pinv)
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_VALUE) -> Any:
+    """The Moore-Penrose inverse; singular values up to rcond times the largest count as zero.
+
+    The gradient holds where the rank does not change.
+
+    Raises
+    ------
+    LinAlgError
+        If the SVD does not converge.
+    """
+    x = as_array(a)
+    if hermitian or not isinstance(rcond, (int, float, type(None))) or x.ndim < 2:
+        return NotImplemented
+    if rtol is not NO_VALUE:
+        if rcond is not None or not isinstance(rtol, (int, float, type(None))):
+            return NotImplemented
+        rcond = rtol
+        if rtol is None and x._d.dtype.kind in "fc":
+            rcond = max(x.shape[-2:]) * float(np.finfo(x._d.dtype).eps)
+    return table["pinv"](x, rcond=rcond)
+
+
+@composes(np.linalg.lstsq)
+def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+    """The x of least norm that minimises |a x - b|, with residuals, rank and singular values.
+
+    Raises
+    ------
+    LinAlgError
+        If `a` is no matrix, the rows differ, or the SVD does not converge.
+    """
+    x, y = as_array(a), as_array(b)
+    if modes.ACTIVE and modes.state.recorder is not None:
+        return NotImplemented
+    with modes.no_grad():
+        solution, residuals, rank, _ = lstsq(x, y, rcond)
+    if rcond is None or rcond == -1:
+        rcond = float(np.finfo(solution._d.dtype).eps) * (max(x.shape) if rcond is None else 1)
+    solution = table["matmul"](table["pinv"](x, rcond=float(rcond)), y)
+    if residuals._d.size:
+        missed = table["matmul"](x, solution) - y
+        residuals = (missed * missed).sum(axis=0, keepdims=y.ndim == 1)
+    return solution, residuals, rank, table["svdvals"](x)
+
+
+@composes(np.linalg.tensorsolve)
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+    """The x with tensordot(a, x, x.ndim) = b.
+
+    Raises
+    ------
+    LinAlgError
+        If `a` is singular, or not square as a matrix from x to b.
+    """
+    x, y = as_array(a), as_array(b)
+    if axes is not None:
+        order = list(range(x.ndim))
+        for k in axes:
+            order.remove(k)
+            order.insert(x.ndim, k)
+        x = transpose(x, order)
+    shape = x.shape[-(x.ndim - y.ndim) :]
+    size = math.prod(shape)
+    if x._d.size != size * size:
+        raise LinAlgError(f"tensorsolve: expected a square system of {shape}, got {describe(x, y)}")
+    return table["solve"](x.reshape((size, size)), y.ravel()).reshape(shape)
+
+
+@composes(np.linalg.tensorinv)
+def tensorinv(a: Any, ind: int = 2) -> Any:
+    """The inverse of a tensordot over the last axes; the first `ind` axes are those of the result.
+
+    Raises
+    ------
+    LinAlgError
+        If `a` is singular or not square as such a matrix.
+    ValueError
+        If `ind` is not positive.
+    """
+    x = as_array(a)
+    if ind <= 0:
+        raise ValueError(f"tensorinv: expected a positive ind, got {ind}")
+    rows, columns = x.shape[:ind], x.shape[ind:]
+    return table["inv"](x.reshape((math.prod(columns), -1))).reshape((*columns, *rows))
+
+
+__all__ = ["LinAlgError", "solve", "inv", "det", "slogdet", "cholesky", "pinv", "lstsq"]
+__all__ += ["tensorsolve", "tensorinv"]

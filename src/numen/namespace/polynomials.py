@@ -1,0 +1,200 @@
+"""Polynomials as vectors of coefficients, the highest power first: NumPy's older functions.
+
+What is a sum of products differentiates; fits, roots and divisions have NumPy's values and no
+gradient. `numen.polynomial` is the newer package. Next: `filtering.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numen.dispatch import modes
+from numen.dispatch.convert import as_array, operand
+from numen.errors import describe
+from numen.namespace.calling import composes, host
+from numen.ops import table
+
+__all__ = ["poly1d", "poly", "roots", "polyfit", "polydiv", "polyval", "polyadd", "polysub"]
+__all__ += ["polymul", "polyder", "polyint"]
+
+poly1d = np.poly1d
+"""NumPy's class; its coefficients are an ndarray on the host, and it evaluates Arrays to Arrays."""
+
+poly = host(
+    np.poly,
+    """The coefficients of the polynomial with these roots, or of a matrix's characteristic one.
+
+    >>> import numen as nm
+    >>> nm.poly([1, 2])
+    array([ 1., -3.,  2.])
+    """,
+)
+roots = host(
+    np.roots,
+    """The roots of a polynomial: the eigenvalues of its companion matrix.
+
+    >>> import numen as nm
+    >>> nm.roots([1, -3, 2])
+    array([2., 1.])
+    """,
+)
+polyfit = host(
+    np.polyfit,
+    """The polynomial of a degree that fits points best in the least squares.
+
+    >>> import numen as nm
+    >>> nm.polyfit([0, 1, 2], [1, 3, 5], 1).round(6)
+    array([2., 1.])
+    """,
+)
+polydiv = host(
+    np.polydiv,
+    """Quotient and remainder of two polynomials.
+
+    >>> import numen as nm
+    >>> nm.polydiv([1.0, 3.0, 2.0], [1.0, 1.0])
+    (array([1., 2.]), array([0.]))
+    """,
+)
+
+
+@composes(np.polyval)
+def polyval(p: Any, x: Any) -> Any:
+    """The values of a polynomial at points, by Horner's rule.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> x = nm.array([1.0, 2.0], requires_grad=True)
+    >>> y = nm.polyval([1, 0, 3], x)
+    >>> y
+    array([4., 7.], requires_grad=True)
+    >>> y.sum().backward()
+    >>> x.grad
+    array([2., 4.])
+    """
+    if isinstance(x, np.poly1d):
+        return NotImplemented
+    c, points = as_array(p), as_array(x)
+    if not c.ndim:
+        return NotImplemented  # NumPy says what is wrong
+    value: Any = as_array(np.zeros(points.shape, points._d.dtype))
+    for i in range(c.shape[0]):
+        value = value * points + c[i]
+    return value
+
+
+@composes(np.polyadd)
+def polyadd(a1: Any, a2: Any) -> Any:
+    """The sum of two polynomials."""
+    return _combined("add", a1, a2)
+
+
+@composes(np.polysub)
+def polysub(a1: Any, a2: Any) -> Any:
+    """The difference of two polynomials."""
+    return _combined("subtract", a1, a2)
+
+
+def _combined(op: str, a1: Any, a2: Any) -> Any:
+    """A sum of coefficients, the shorter vector filled with zeros in front."""
+    if isinstance(a1, np.poly1d) or isinstance(a2, np.poly1d):
+        return NotImplemented
+    a, b = _at_least_1d(a1), _at_least_1d(a2)
+    if a.ndim > 1 or b.ndim > 1:
+        return NotImplemented
+    missing = b.shape[0] - a.shape[0]
+    if missing > 0:
+        a = _filled(a, missing)
+    elif missing < 0:
+        b = _filled(b, -missing)
+    return table[op](a, b)
+
+
+def _at_least_1d(x: Any) -> Any:
+    a = as_array(x)
+    return a if a.ndim else a.reshape((1,))
+
+
+def _filled(a: Any, missing: int) -> Any:
+    return table["concatenate"](as_array(np.zeros(missing, a._d.dtype)), a, axis=0)
+
+
+@composes(np.polymul)
+def polymul(a1: Any, a2: Any) -> Any:
+    """The product of two polynomials, without the zeros in front of their coefficients.
+
+    Raises
+    ------
+    ValueError
+        If one is no vector.
+    """
+    if isinstance(a1, np.poly1d) or isinstance(a2, np.poly1d):
+        return NotImplemented
+    if modes.ACTIVE and modes.state.recorder is not None:
+        return NotImplemented  # how many zeros there are is a question of values
+    return table["convolve"](_trimmed(a1), _trimmed(a2))
+
+
+def _trimmed(x: Any) -> Any:
+    a = _at_least_1d(x)
+    if a.ndim > 1:
+        raise ValueError(f"polymul: polynomial must be 1d only, got {describe(a)}")
+    (found,) = a._d.nonzero()
+    start = int(found[0]) if found.size else max(a.shape[0] - 1, 0)
+    return a[start:] if a.shape[0] else as_array(np.zeros(1, a._d.dtype))
+
+
+@composes(np.polyder)
+def polyder(p: Any, m: int = 1) -> Any:
+    """The m-th derivative of a polynomial.
+
+    Raises
+    ------
+    ValueError
+        If m is negative.
+    """
+    if isinstance(p, np.poly1d):
+        return NotImplemented
+    m = int(m)
+    if m < 0:
+        raise ValueError("polyder: order of derivative must be positive (see polyint)")
+    c = as_array(p)
+    if c.ndim != 1:
+        return NotImplemented
+    for _ in range(m):
+        c = c[:-1] * as_array(np.arange(c.shape[0] - 1, 0, -1))
+    return c
+
+
+@composes(np.polyint)
+def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+    """The m-th antiderivative of a polynomial, with integration constants `k` (0 by default).
+
+    Raises
+    ------
+    ValueError
+        If m is negative, or there are fewer constants than integrations.
+    """
+    if isinstance(p, np.poly1d):
+        return NotImplemented
+    m = int(m)
+    if m < 0:
+        raise ValueError("polyint: order of integral must be positive (see polyder)")
+    constants = as_array(np.zeros(m) if k is None else operand(k))
+    if not constants.ndim:
+        constants = constants.reshape((1,))
+    count = constants.shape[0]
+    if count < m and count != 1:
+        raise ValueError(f"polyint: expected a constant or {m} of them, got {describe(constants)}")
+    c = as_array(p)
+    if c.ndim != 1:
+        return NotImplemented
+    for i in range(m):
+        divided = c / as_array(np.arange(c.shape[0], 0, -1))
+        j = 0 if count == 1 else i
+        constant = constants[j : j + 1]
+        c = table["concatenate"](divided, constant, axis=0)
+    return c
