@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,34 @@ GENERIC = (
 
 SAMPLES: dict[str, str] = {
     # functions
+    "angle": "np.angle(v + 1j * b)",
+    "average": "np.average(v, weights=x)",
+    "broadcast_arrays": "np.broadcast_arrays(v, t)",
+    "broadcast_shapes": "np.broadcast_shapes((2, 1), (1, 3))",
+    "clip": "np.clip(v, 2, 5)",
+    "column_stack": "np.column_stack([x, y])",
+    "concat": "np.concat([x, y])",
+    "concatenate": "np.concatenate([x, y])",
+    "dstack": "np.dstack([x, y])",
+    "empty": "np.empty(3)",
+    "expand_dims": "np.expand_dims(v, 0)",
+    "fix": "np.fix(v)",
+    "flip": "np.flip(v)",
+    "hstack": "np.hstack([x, y])",
+    "isin": "np.isin(i, u)",
+    "nested_iters": "np.nested_iters(S, [[0], [1]])",
+    "ones": "np.ones(3)",
+    "ptp": "np.ptp(v)",
+    "roll": "np.roll(v, 1)",
+    "row_stack": "np.row_stack([x, y])",
+    "sort_complex": "np.sort_complex(v)",
+    "squeeze": "np.squeeze(t[:1])",
+    "stack": "np.stack([x, y])",
+    "transpose": "np.transpose(S)",
+    "tril": "np.tril(S)",
+    "triu": "np.triu(S)",
+    "vstack": "np.vstack([x, y])",
+    "zeros": "np.zeros(3)",
     "apply_along_axis": "np.apply_along_axis(np.sum, 0, S)",
     "apply_over_axes": "np.apply_over_axes(np.sum, S, [0])",
     "argpartition": "np.argpartition(v, 2)",
@@ -59,6 +87,9 @@ SAMPLES: dict[str, str] = {
     "histogram2d": "np.histogram2d(v, b, bins=2)",
     "histogramdd": "np.histogramdd(S, bins=2)",
     "hsplit": "np.hsplit(v, 2)",
+    "real": "np.real(v + 1j * b)",
+    "imag": "np.imag(v + 1j * b)",
+    "conj": "np.conj(v + 1j * b)",
     "insert": "np.insert(v, 1, b[0])",
     "interp": "np.interp(x, v, b)",
     "linspace": "np.linspace(v[0], v[1], 4)",
@@ -126,7 +157,7 @@ SAMPLES: dict[str, str] = {
     "matvec": "np.matvec(S, v[:3])",
     "vecmat": "np.vecmat(v[:3], S)",
     "vecdot": "np.vecdot(v, b)",
-    "conjugate": "np.conjugate(c)",
+    "conjugate": "np.conjugate(v + 1j * b)",
     "heaviside": "np.heaviside(x, y)",
     "cov": "np.cov(S)",
     "corrcoef": "np.corrcoef(S)",
@@ -165,7 +196,6 @@ SAMPLES: dict[str, str] = {
     "linalg.norm": "np.linalg.norm(S)",
     "linalg.matmul": "np.linalg.matmul(S, S)",
     # methods of ndarray
-    "ndarray.__array__": "S.__array__()",
     "ndarray.__array_ufunc__": "S.__array_ufunc__(np.add, '__call__', S, S)",
     "ndarray.__array_wrap__": "S.__array_wrap__(S)",
     "ndarray.__copy__": "S.__copy__()",
@@ -197,10 +227,10 @@ SAMPLES: dict[str, str] = {
     "ndarray.swapaxes": "S.swapaxes(0, 1)",
     "ndarray.take": "v.take(i)",
     "ndarray.view": "v.view()",
-    "ndarray.conj": "c.conj()",
-    "ndarray.conjugate": "c.conjugate()",
-    "ndarray.real": "c.real",
-    "ndarray.imag": "c.imag",
+    "ndarray.conj": "(v + 1j * b).conj()",
+    "ndarray.conjugate": "(v + 1j * b).conjugate()",
+    "ndarray.real": "(v + 1j * b).real",
+    "ndarray.imag": "(v + 1j * b).imag",
 }
 """Name -> sample call, the last statement being its value; arrays are those of `arrays`."""
 
@@ -257,14 +287,12 @@ class Probe:
     # ------------------------------------------------------------ numen's answers
     def gradient(self) -> str:
         """yes, refused, or `-` where no result carries a gradient."""
-        given = [
-            nm.array(arrays()[name], requires_grad=name in FLOATS) for name in self.names
-        ]
+        given = [nm.array(arrays()[name], requires_grad=name in FLOATS) for name in self.names]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
                 result = self.function(nm)(*given)
-                carried = [a for a in _arrays_in(result) if a.requires_grad and not a.is_leaf]
+                carried = [a for a in _arrays_in(result) if a.requires_grad]
                 if not carried:
                     return "-"
                 for a in carried:
@@ -275,12 +303,12 @@ class Probe:
         return "yes"
 
     def compiled(self) -> str:
-        """compiled, host, both (`compiled, host`), or eager."""
+        """compiled, host, both (`compiled, host`), eager, or `-` where Python knows the result."""
         function = nm.jit(self.function(nm))
         given = [nm.array(arrays()[name]) for name in self.names]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            function(*given)
+            result = function(*given)
         ((entry,),) = function._entries.values()
         if entry.tree.eager is not None:
             return "eager"
@@ -294,7 +322,9 @@ class Probe:
             for step in pipeline.compile_steps(made.graph, made.orders).steps:
                 kinds.add("host" if isinstance(step, (HostStep, HostWrite)) else "compiled")
             stack += segment.children.values()
-        return ", ".join(sorted(kinds)) or "compiled"
+        if kinds:
+            return ", ".join(sorted(kinds))
+        return "compiled" if next(_arrays_in(result), None) is not None else "-"
 
 
 def _arrays_in(value: Any) -> Iterator[Any]:
@@ -305,15 +335,15 @@ def _arrays_in(value: Any) -> Iterator[Any]:
             yield from _arrays_in(v)
 
 
-def sample_of(name: str, call: str) -> Probe | None:
+def sample_of(name: str, call: str, arguments: Sequence[str] = GENERIC) -> Probe | None:
     """The sample call of `name`, or None where NumPy takes none of them.
 
     call : the text before the arguments ("np.linalg.norm", "v.sum").
     """
     if name in SAMPLES:
         return Probe(SAMPLES[name])
-    for arguments in GENERIC:
-        probe = Probe(call + arguments)
+    for given in arguments:
+        probe = Probe(call + given)
         if probe.numpy_accepts():
             return probe
     return None

@@ -1,4 +1,7 @@
-"""The code in README.md and docs/ runs as it stands there, each page in a fresh process."""
+"""The code in README.md and docs/ runs as it stands there, each page in a fresh process.
+
+A ```text block right after a ```python block is what it prints.
+"""
 
 import os
 import re
@@ -10,40 +13,60 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 TEXTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-PAGES = ["README.md", *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/howto/*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FOLDERS = ("howto", "tutorial", "explanation")
+CODE = [p for folder in FOLDERS for p in sorted(ROOT.glob(f"docs/{folder}/*.md"))]
+PAGES = ["README.md", *[str(p.relative_to(ROOT)) for p in CODE]]
+BLOCK = re.compile(
+    r"^```python\n(?P<code>.*?)^```$(?:\n\n```text\n(?P<output>.*?)^```$)?",
+    re.MULTILINE | re.DOTALL,
+)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+MARK = "\x1e"
 
 
 def code_of(page):
-    """A page's Python blocks in order, each on the lines it has in the page."""
+    """A page's Python blocks in order, each on the lines it has in the page; after each a mark is
+    printed."""
     text = (ROOT / page).read_text()
     lines = []
     for block in BLOCK.finditer(text):
-        lines += [""] * (text.count("\n", 0, block.start(1)) - len(lines))
-        lines += block.group(1).splitlines()
+        lines += [""] * (text.count("\n", 0, block.start("code")) - len(lines))
+        lines += [*block["code"].splitlines(), f"print({MARK!r}, end='', flush=True)"]
     return "\n".join(lines) + "\n"
+
+
+def outputs_of(page):
+    """What each Python block of a page says it prints, None where it says nothing."""
+    return [block["output"] for block in BLOCK.finditer((ROOT / page).read_text())]
+
+
+def run(script, *arguments, cwd):
+    return subprocess.run(
+        [sys.executable, "-W", "error", str(script), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+    )
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_of_a_page_runs(page, tmp_path):
     code = code_of(page)
     assert code.strip(), f"{page} has no Python block"
-    script = tmp_path / (Path(page).stem + ".py")
+    script = tmp_path / (Path(page).stem + "_page.py")
     script.write_text(code)
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(script)],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-    )
+    done = run(script, cwd=tmp_path)
     assert done.returncode == 0, f"{page}:\n{done.stderr}"
+    printed = done.stdout.split(MARK)
+    for output, expected in zip(printed, outputs_of(page), strict=False):
+        if expected is not None:
+            assert output == expected, page
 
 
 def test_the_readme_shows_the_promised_number_of_lines():
-    lines = [line for line in code_of("README.md").splitlines() if line.strip()]
+    lines = [line for line in code_of("README.md").splitlines() if line.strip() and MARK not in line]
     assert len(lines) <= 22
 
 

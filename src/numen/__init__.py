@@ -5,9 +5,13 @@ only gathers public names: NumPy's from `namespace`, transforms from `transforms
 `tracing`. Read docs/architecture.md first.
 """
 
-from numen import fft, interop, lib, linalg, namespace, nn, optim, profile, random
+import importlib
+from typing import Any
+
+from numen import fft, interop, lib, linalg, namespace, nn, optim, polynomial, profile, random
 from numen.dispatch.modes import enable_grad, no_grad, set_grad_enabled
 from numen.errors import (
+    BackendError,
     CacheError,
     CompileError,
     DTypeError,
@@ -30,11 +34,27 @@ from numen.transforms import grad, value_and_grad, vjp
 __version__ = "0.1.0"
 
 __all__ = ["nn", "optim", "profile", "random", "manual_seed", "config"]
-__all__ += ["fft", "interop", "lib", "linalg"]
+__all__ += ["fft", "interop", "lib", "linalg", "polynomial"]
 __all__ += ["__array_api_version__", "__array_namespace_info__"]
 __all__ += namespace.__all__
 __all__ += ["grad", "value_and_grad", "vjp", "no_grad", "enable_grad", "set_grad_enabled"]
 __all__ += ["jit", "explain", "verify"]
 __all__ += ["NumenError", "ShapeError", "DTypeError", "IndexRangeError", "GradientError"]
 __all__ += ["LeafWriteError", "CompileError", "CacheError", "FormatError", "TraceError"]
-__all__ += ["InternalError"]
+__all__ += ["BackendError", "InternalError"]
+
+LAZY = (
+    *("char", "ctypeslib", "dtypes", "emath", "exceptions"),
+    *("ma", "rec", "strings", "testing", "typing"),
+)
+"""Modules that load when they are first named: each imports its part of NumPy."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in LAZY:
+        return importlib.import_module(f"numen.{name}")
+    raise AttributeError(f"module 'numen' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *LAZY})

@@ -15,6 +15,7 @@ import numpy as np
 from numen.dispatch.convert import as_array
 from numen.namespace.calling import composes, host
 from numen.namespace.repeating import roll
+from numen.namespace.types import isdtype
 
 __all__ = ["fft", "ifft", "fft2", "ifft2", "fftn", "ifftn", "rfft", "irfft", "rfft2", "irfft2"]
 __all__ += ["rfftn", "irfftn", "hfft", "ihfft", "fftfreq", "rfftfreq", "fftshift", "ifftshift"]
@@ -50,24 +51,55 @@ irfftn = _transform("irfftn", "The inverse of `rfftn`.")
 hfft = _transform("hfft", "The transform of a Hermitian argument, of which a half is given.")
 ihfft = _transform("ihfft", "The inverse of `hfft`.")
 
-fftfreq = host(
-    np.fft.fftfreq,
+_fftfreq, _rfftfreq = host(np.fft.fftfreq), host(np.fft.rfftfreq)
+
+
+def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Any:
     """The frequencies of `fft`'s results, in cycles per unit of the sample spacing `d`.
 
+    Parameters
+    ----------
+    n : int
+        Length of the transform.
+    d : float
+        Sample spacing.
+    device : {None, 'cpu'}
+        Where to make the result.
+    dtype : dtype, optional
+        float64 if absent (the array API standard's argument; NumPy lacks it).
+
+    Raises
+    ------
+    ValueError
+        If `n` is no integer, or the dtype not real floating.
+
+    Examples
+    --------
     >>> from numen.fft import fftfreq
     >>> fftfreq(4, d=0.5)
     array([ 0. ,  0.5, -1. , -0.5])
-    """,
-)
-rfftfreq = host(
-    np.fft.rfftfreq,
-    """The frequencies of `rfft`'s results, in cycles per unit of the sample spacing `d`.
+    """
+    return _as_floating(_fftfreq(n, d, device), dtype, "fftfreq")
 
+
+def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Any:
+    """The frequencies of `rfft`'s results; parameters as `fftfreq`'s.
+
+    Examples
+    --------
     >>> from numen.fft import rfftfreq
     >>> rfftfreq(4, d=0.5)
     array([0. , 0.5, 1. ])
-    """,
-)
+    """
+    return _as_floating(_rfftfreq(n, d, device), dtype, "rfftfreq")
+
+
+def _as_floating(values: Any, dtype: Any, op: str) -> Any:
+    if dtype is None:
+        return values
+    if not isdtype(np.dtype(dtype), "real floating"):
+        raise ValueError(f"{op}: expected a real floating dtype, got {np.dtype(dtype)}")
+    return values.astype(dtype)
 
 
 @composes(np.fft.fftshift)

@@ -272,7 +272,7 @@ def test_array_copies_and_asarray_does_not():
     assert nm.asarray(x) is x
     assert nm.array(x) is not x
     assert nm.asarray(x, nm.float32).dtype == np.float32
-    assert not nm.array(leaf([1.0])).requires_grad
+    assert nm.array(leaf([1.0])).requires_grad  # NumPy's copy, through which gradients flow
 
 
 def test_repr_names_gradients():

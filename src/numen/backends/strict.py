@@ -3,7 +3,7 @@ more.
 
 A StrictArray refuses NumPy's functions, implicit copies to the host, operands of other memory and
 keywords that CuPy lacks; its reductions give 0-d arrays, as CuPy's. What passes on it can run on a
-GPU through CuPy. Registered as device "strict"; next: `surface.py` for what is refused.
+GPU through CuPy. Device "strict"; next: `surface.py` for what is refused.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from numen.backends.surface import ABSENT, METHODS, REFUSED_BY_UFUNCS, REFUSED_KEYWORDS
-from numen.dispatch.backends import Backend, register_backend
+from numen.dispatch.backends import Backend
 from numen.errors import BackendError, describe
 
 KINDS = "biufc"
@@ -166,6 +166,7 @@ class StrictModule:
         if not prefix:
             self.linalg = StrictModule(np.linalg, "linalg.")
             self.fft = StrictModule(np.fft, "fft.")
+            self.lib = StrictLib()
 
     def __getattr__(self, name: str) -> Any:
         if self._prefix + name in ABSENT or name.startswith("_"):
@@ -176,6 +177,18 @@ class StrictModule:
         called = _calling(function, self._prefix + name, ())
         setattr(self, name, called)
         return called
+
+
+class StrictLib:
+    """`lib.stride_tricks`, of which CuPy has as_strided."""
+
+    def __init__(self) -> None:
+        self.stride_tricks = self
+
+    def as_strided(self, x: StrictArray, shape: Any = None, strides: Any = None) -> Any:
+        """A view of other shape and strides."""
+        result = np.lib.stride_tricks.as_strided(x._host, shape, strides)
+        return StrictArray(result, x if x.base is None else x.base)
 
 
 def _calling(function: Callable[..., Any], name: str, owners: tuple[Any, ...]) -> Any:
@@ -191,6 +204,10 @@ def _calling(function: Callable[..., Any], name: str, owners: tuple[Any, ...]) -
         result = function(*raw, **{k: _unwrapped(v, name) for k, v in kwargs.items()})
         return _wrapped(result, (*owners, *args, *kwargs.values()))
 
+    call.__name__ = name
+    if isinstance(function, np.ufunc):
+        for method in ("reduce", "accumulate", "reduceat", "outer", "at"):
+            setattr(call, method, _calling(getattr(function, method), name, ()))
     return call
 
 
@@ -259,9 +276,9 @@ def from_host(data: np.ndarray[Any, Any]) -> StrictArray:
     return StrictArray(data.copy())
 
 
-def to_host(array: StrictArray) -> np.ndarray[Any, Any]:
+def to_host(array: StrictArray) -> Any:
     """A copy of device memory on the host."""
     return array.get()
 
 
-register_backend(Backend("strict", StrictArray, module, from_host, to_host))
+BACKEND = Backend("strict", StrictArray, module, from_host, to_host)

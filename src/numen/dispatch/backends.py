@@ -30,7 +30,7 @@ class Backend(NamedTuple):
 
 
 LAZY = {"strict": "numen.backends.strict"}
-"""Backends that register when they are first named: device to module."""
+"""Backends that are registered when they are first named: device to module."""
 
 _by_name: dict[str, Backend] = {}
 _by_class: dict[type, Backend] = {}
@@ -44,6 +44,13 @@ def register_backend(backend: Backend) -> None:
     _by_class[backend.array_class] = backend
 
 
+def unregister_backend(name: str) -> None:
+    """Forget a backend, none of whose arrays is used any more: fast paths come back."""
+    backend = _by_name.pop(name)
+    del _by_class[backend.array_class]
+    modes.hint(-1)
+
+
 def backend_named(name: str) -> Backend | None:
     """The backend of a device; None for "cpu", which is NumPy's.
 
@@ -55,7 +62,7 @@ def backend_named(name: str) -> Backend | None:
     if name == "cpu":
         return None
     if name not in _by_name and name in LAZY:
-        importlib.import_module(LAZY[name])
+        register_backend(importlib.import_module(LAZY[name]).BACKEND)
     if name not in _by_name:
         known = ["cpu", *sorted({*LAZY, *_by_name})]
         raise ValueError(f"device: expected one of {known}, got {name!r}")
@@ -90,6 +97,12 @@ def module_of(*values: Any) -> Any:
     """
     backend = backend_of(values)
     return np if backend is None else backend.module
+
+
+def placed_like(data: Any, like: Any) -> Any:
+    """An ndarray on the device of the raw array `like`."""
+    backend = backend_of((like,))
+    return data if backend is None or not isinstance(data, np.ndarray) else backend.from_host(data)
 
 
 def adopted(backend: Backend, value: Any, op: str) -> Any:

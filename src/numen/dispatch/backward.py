@@ -145,7 +145,7 @@ def _seed(y: ArrayCore, seed: Any, wrapped: bool) -> Any:
             seed.flags.writeable = False
             _ones[dtype] = seed
         return seed
-    shape = np.shape(core.unwrap(seed))
+    shape = core.unwrap(seed).shape if hasattr(seed, "_d") else np.shape(seed)
     if tuple(shape) != y._d.shape:
         raise ShapeError(
             f"backward: cotangent of shape {tuple(shape)} for an output of shape {y._d.shape}"

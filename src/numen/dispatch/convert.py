@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import index
 from typing import Any
 
@@ -13,6 +14,10 @@ import numpy as np
 
 from numen.dispatch import core, modes
 from numen.dispatch.core import ArrayCore
+
+from_nested: Callable[[Any, Any], Any] | None = None
+"""`namespace.creation`'s array of nested sequences, which stacks Arrays with gradients; filled
+there."""
 
 
 def as_array(value: Any, dtype: Any = None) -> Any:
@@ -22,6 +27,8 @@ def as_array(value: Any, dtype: Any = None) -> Any:
             return core.ARRAY.astype(value, dtype)
         return value
     if isinstance(value, (list, tuple)):
+        if from_nested is not None:
+            return from_nested(value, dtype)
         value = unwrap_nested(value)
     data = np.asarray(value, dtype)
     result = core.ARRAY(data if type(data) is np.ndarray else data.view(np.ndarray))

@@ -22,6 +22,7 @@ Function = Callable[..., Any]
 
 NO_PARAMS: dict[str, Any] = {}
 NOTHING_SAVED = (None, None)
+FIRST_USER_DTYPE = 256
 _new: Any = object.__new__
 _ndarray = np.ndarray
 _weak_constants: dict[Any, Any] = {}
@@ -43,7 +44,8 @@ def weak(value: Any, dtype: np.dtype[Any]) -> Any:
         if value != value or value == 0 or dtype.kind in "mMOSTU":
             return value  # NaN and the two zeros are not told apart by a dict
         try:
-            constant = np.asarray(value, np.result_type(dtype, value))
+            small = dtype.num >= FIRST_USER_DTYPE  # bfloat16, float8: Python numbers are weak
+            constant = np.asarray(value, dtype if small else np.result_type(dtype, value))
         except OverflowError:
             return value
         if constant.dtype != dtype:
@@ -86,6 +88,7 @@ def binary(prim: Primitive, general: Method | None = None, scalars: Method | Non
     """The method `a op b` of Array; `general` takes the calls that are not plain (by default the
     row), `scalars` those between integer scalars."""
     impl = prim.impl
+    plain = prim.plain_impl
     cheap = prim.cheap
     general = general or prim
     saves_out = prim.saves_out
@@ -103,7 +106,7 @@ def binary(prim: Primitive, general: Method | None = None, scalars: Method | Non
             limit = modes.CHEAP_LIMIT if cheap else modes.LIMIT
             if x.size < limit and y.size < limit:
                 try:
-                    d = impl(x, y)
+                    d = plain(x, y) if x.dtype is y.dtype else impl(x, y)
                 except Exception as error:
                     name_error(prim.name, error, (a, b))
                     raise
@@ -137,7 +140,8 @@ def binary(prim: Primitive, general: Method | None = None, scalars: Method | Non
             x = a._d
             if x.size < (modes.CHEAP_LIMIT if cheap else modes.LIMIT):
                 try:
-                    d = impl(x, b if own_dtype else weak(b, x.dtype))
+                    y = b if own_dtype else weak(b, x.dtype)
+                    d = plain(x, y) if type(y) is _ndarray else impl(x, y)
                 except Exception as error:
                     name_error(prim.name, error, (a, b))
                     raise

@@ -61,11 +61,11 @@ def leave_special() -> None:
     state.special -= 1
 
 
-def hint() -> None:
-    """Make the ops of every thread take the general path from now on."""
+def hint(reasons: int = 1) -> None:
+    """Add (or take back) reasons why the ops of every thread take the general path."""
     global ACTIVE
     with _lock:
-        ACTIVE += 1
+        ACTIVE += reasons
 
 
 def engine() -> str:

@@ -45,6 +45,8 @@ class Primitive:
         NumPy's name; also the op's name in graphs.
     impl : callable
         The NumPy meaning: ndarrays and Python scalars in, ndarray or NumPy scalar out.
+    plain_impl : callable
+        The meaning between operands of one dtype of NumPy's; `impl` also promotes small floats.
     vjp, jvp, batch : callable or None
         Rules as the module says. `vjp` None means: no derivative (integer results, comparisons).
     saves : tuple of int
@@ -86,7 +88,7 @@ class Primitive:
         | None = None,
     ) -> None:
         self.name = name
-        self.impl = impl
+        self.impl = self.plain_impl = impl
         self.vjp = vjp
         self.jvp = jvp
         self.batch = batch
@@ -162,7 +164,7 @@ class Primitive:
         """Another backend's result: its function of the row's name, or the row's impl on its
         arrays."""
         operands = [backends.adopted(backend, a, self.name) for a in raw]
-        impl = self.impl
+        impl = self.ufunc or self.plain_impl
         if isinstance(impl, np.ufunc) or getattr(impl, "__module__", None) == "numpy":
             impl = getattr(backend.module, impl.__name__)
         try:

@@ -8,6 +8,7 @@ is concerned. `numen` re-exports `__all__`.
 
 from numen.namespace import (
     axes,
+    bits,
     buffers,
     calendar,
     contractions,
@@ -53,12 +54,12 @@ from numen.namespace import (
     text,
     types,
     ufunc_class,
-    ufunc_methods,
     ufuncs,
     windows,
 )
-from numen.namespace.array import Array
+from numen.namespace.array import Array, ndarray
 from numen.namespace.axes import *  # noqa: F403
+from numen.namespace.bits import *  # noqa: F403
 from numen.namespace.buffers import *  # noqa: F403
 from numen.namespace.calendar import *  # noqa: F403
 from numen.namespace.contractions import *  # noqa: F403
@@ -70,6 +71,7 @@ from numen.namespace.differences import *  # noqa: F403
 from numen.namespace.dtypes import *  # noqa: F403
 from numen.namespace.filled import *  # noqa: F403
 from numen.namespace.filtering import *  # noqa: F403
+from numen.namespace.flat import FlatIterator as flatiter  # noqa: N813
 from numen.namespace.functional import *  # noqa: F403
 from numen.namespace.grids import *  # noqa: F403
 from numen.namespace.histograms import *  # noqa: F403
@@ -138,6 +140,7 @@ FAMILIES = (
     stride_tricks,
     selecting,
     placing,
+    bits,
     index_tricks,
     sorting,
     differences,
@@ -159,6 +162,6 @@ FAMILIES = (
 )
 """The files of functions; each lists its public names in `__all__`."""
 
-__all__ = ["Array"]
+__all__ = ["Array", "ndarray", "flatiter"]
 for _family in FAMILIES:
     __all__ += _family.__all__

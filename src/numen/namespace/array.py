@@ -8,23 +8,22 @@ this file. Next: `dispatch/core.py` for the slots, `ops/` for what the operators
 from __future__ import annotations
 
 import copy as _copy
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from numen.dispatch import backward as _backward
 from numen.dispatch import core, modes, views
-from numen.dispatch.backends import backend_of
-from numen.dispatch.convert import as_array, operand
+from numen.dispatch.backends import backend_of, is_backend_array
+from numen.dispatch.convert import as_array
 from numen.dispatch.core import SCALAR, ArrayCore, Leaf, is_differentiable
 from numen.errors import DTypeError, GradientError, describe
 from numen.namespace import layout, operators
 from numen.namespace.access import Access
+from numen.namespace.buffers import ndarray_new
 from numen.namespace.memory import Memory
 from numen.namespace.methods import Methods
 from numen.namespace.protocols import Protocols
-from numen.ops import table
 
 
 class Array(Protocols, Access, Memory, Methods):
@@ -44,6 +43,21 @@ class Array(Protocols, Access, Memory, Methods):
     """
 
     __slots__ = ()
+
+    def __init__(
+        self,
+        shape: Any,
+        dtype: Any = None,
+        buffer: Any = None,
+        offset: int = 0,
+        strides: Any = None,
+        order: Any = None,
+    ) -> None:
+        if type(shape) is np.ndarray or is_backend_array(shape):  # (data, node, memory)
+            self._d, self._n, self._v, self._t = shape, dtype, buffer, None
+            return
+        made = ndarray_new(shape, dtype or float, buffer, offset, strides, order)
+        self._d, self._n, self._v, self._t = made._d, made._n, made._v, None
 
     # ------------------------------------------------------------ gradients
     @property
@@ -238,15 +252,6 @@ class Array(Protocols, Access, Memory, Methods):
             return hash(self._d[()])
         raise TypeError(f"unhashable type: 'Array' ({describe(self)})")
 
-    def __iter__(self) -> Iterator[Array]:
-        if not self._d.ndim:
-            raise TypeError("iteration over a 0-d array")
-        return iter([self[i] for i in range(self._d.shape[0])])
-
-    def __contains__(self, value: Any) -> bool:
-        self._leaves("in")
-        return operand(value) is not None and bool((self._d == core.unwrap(operand(value))).any())
-
     # ------------------------------------------------------------ text
     def __repr__(self) -> str:
         self._leaves("repr()")
@@ -366,3 +371,5 @@ def _rebuild(cls: type[Array], data: Any, requires_grad: bool, scalar: bool) -> 
 
 
 core.fill_array_class(Array)
+
+ndarray = Array

@@ -13,6 +13,7 @@ from numen.dispatch import core, modes
 from numen.dispatch.backends import backend_of
 from numen.dispatch.core import SCALAR, ArrayCore, View
 from numen.errors import describe
+from numen.namespace.flat import FlatIterator, assign
 from numen.ops import table
 
 
@@ -77,6 +78,15 @@ class Attributes(ArrayCore):
             raise ValueError(f"mT: expected at least 2 dimensions, got {describe(self)}")
         n = self.ndim
         return table["transpose"](self, axes=(*range(n - 2), n - 1, n - 2))
+
+    @property
+    def flat(self) -> Any:
+        """A flat iterator over the elements, which also reads and writes by flat index."""
+        return FlatIterator(self)
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        assign(self, value)
 
     def _escape(self) -> None:
         if self._v is None:

@@ -19,6 +19,8 @@ from numen.dispatch import backends, core, modes, views
 from numen.dispatch.core import SCALAR, ArrayCore, Node, is_differentiable
 from numen.dispatch.primitive import Primitive
 from numen.errors import BackendError, GradientError, describe, name_error
+from numen.ops.promotion import FIRST_SMALL
+from numen.ops.small_floats import ACCUMULATES, has_small, in_float32
 
 Function = Callable[..., Any]
 
@@ -86,13 +88,18 @@ def _function(
             arrays: list[ArrayCore] = []
             plain = [_plain(a, arrays) for a in args]
             more = {k: _plain(v, arrays) for k, v in kwargs.items()} if kwargs else kwargs
-            if not any([a._n is not None for a in arrays]) or not modes.grad_enabled():
+            small = any([a._d.dtype.num >= FIRST_SMALL for a in arrays])
+            if not small and (
+                not any([a._n is not None for a in arrays]) or not modes.grad_enabled()
+            ):
                 try:
                     result = numpy_function(*plain, **more)
                 except Exception as error:
                     _name_error(name, error, arrays)
                     raise
                 return wrap_results(result, name, arrays)
+        if name in ACCUMULATES and has_small(args):
+            return in_float32(call, args, kwargs)
         if composition is not None and (recorded(args, kwargs) or on_backend(args, kwargs)):
             result = composition(*args, **kwargs)
             if result is not NotImplemented:
@@ -163,13 +170,14 @@ def _collect(value: Any, found: list[ArrayCore]) -> None:
 
 
 def recorded(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-    """Whether rows must compute the call: a recorder, the kernel engine or a gradient is
-    concerned."""
+    """Whether rows must compute the call: a recorder, the kernel engine, a gradient or a small
+    float is concerned."""
     if modes.LIMIT == 0 or (modes.ACTIVE and modes.state.special):
         return True
+    arrays = arrays_in(args, kwargs)
     if modes.NO_GRAD and not modes.state.grad:
-        return False
-    return any([a._n is not None for a in arrays_in(args, kwargs)])
+        return any([a._d.dtype.num >= FIRST_SMALL for a in arrays])
+    return any([a._n is not None or a._d.dtype.num >= FIRST_SMALL for a in arrays])
 
 
 def on_backend(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:

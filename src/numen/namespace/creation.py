@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core, modes
+from numen.dispatch import convert, core, modes
 from numen.dispatch.core import SCALAR, ArrayCore, is_differentiable
 from numen.errors import GradientError
 from numen.namespace.calling import wrap_results
@@ -286,3 +286,10 @@ def _stacked(value: Any, dtype: Any) -> Any:
         return table["concatenate"](*rows, axis=0)
 
     return join(value)
+
+
+def _from_nested(value: Any, dtype: Any) -> Any:
+    return _from_value(value, dtype, None, "K", 0)
+
+
+convert.from_nested = _from_nested

@@ -164,14 +164,14 @@ class _Fields:
 class memmap:  # noqa: N801
     """Map a file of numbers into memory: makes an Array whose memory is the file.
 
+    Unlike NumPy's, the result is a plain Array: `memmap.flush(x)` writes its changes to disk (they
+    are also written when the memory goes), `memmap.owner(x)` is NumPy's `memmap`, with `filename`,
+    `offset` and `mode`.
+
     Parameters
     ----------
     filename, dtype, mode, offset, shape, order
         As `numpy.memmap`'s.
-
-    Unlike NumPy's, the result is a plain Array: `memmap.flush(x)` writes its changes to disk (they
-    are also written when the memory goes), `memmap.owner(x)` is NumPy's `memmap`, with `filename`,
-    `offset` and `mode`.
 
     Examples
     --------

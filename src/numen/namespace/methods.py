@@ -12,6 +12,7 @@ from numen.dispatch import views
 from numen.dispatch.convert import operand
 from numen.namespace import (
     manipulation,
+    placing,
     pointwise,
     products,
     reductions,
@@ -213,7 +214,7 @@ class Methods(Attributes):
 
     def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
         """Write `values` at flat `indices`."""
-        selecting.put(self, indices, values, mode)
+        placing.put(self, indices, values, mode)
 
     def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> Any:
         """Elements of `choices`, this array saying which."""

@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import backward, core, fast, modes, views
+from numen.dispatch import core, fast, modes, views
 from numen.dispatch.convert import as_array, operand
 from numen.dispatch.core import SCALAR, ArrayCore, Cell
-from numen.dispatch.primitive import Primitive
 from numen.namespace import calling
 from numen.namespace.calling import run_host, wrap_results
-from numen.namespace.output import no_fit, write_directly, writes_directly
+from numen.namespace.output import no_fit, operand_copy, write_directly, writes_directly
 from numen.namespace.ufunc_calls import numeric
 from numen.ops import table
 from numen.ops.powers import power_row
@@ -291,22 +290,10 @@ def in_place(name: str) -> Op:
         elif not calling.recorded((a, other), {}) and not calling.on_backend((a, other), {}):
             return run_host(symbol, name, (a, b), {}, writes=(0,))
         views.check_writable(a, f"{name} (in place)")
-        result = used(*[_operand_copy(a, used) if x is a else x for x in args])
+        result = used(*[operand_copy(a, used) if x is a else x for x in args])
         if result._d.shape != a._d.shape:
             raise no_fit(a, result._d.shape, name)
         views.write(a, result, f"{name} (in place)")
         return a
 
     return method
-
-
-def _operand_copy(a: Any, prim: Primitive) -> Any:
-    """`a` as an operand of an op whose result is written back into it: a copy where the op's rule
-    saves it."""
-    if a._n is None and not (modes.ACTIVE and modes.state.special):
-        saved = prim.saves_for is not None and any(0 in s for s in prim.saves_for)
-        if not saved and not prim.saves:
-            return a
-    fresh = core.ARRAY(a._d.copy(), a._n)
-    fresh._t = backward.register_of(a)
-    return fresh

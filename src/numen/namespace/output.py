@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import backends, core, modes, views
+from numen.dispatch import backends, backward, core, modes, views
 from numen.dispatch.core import SCALAR, ArrayCore, View
 from numen.dispatch.primitive import Primitive
 from numen.errors import describe
@@ -86,6 +86,28 @@ def masked(operand: Any, mask: Any) -> Any:
         return operand
     one = core.new_constant(np.ones((), operand._d.dtype))
     return table["where"](mask, operand, one)
+
+
+def operand_copy(a: Any, prim: Primitive) -> Any:
+    """`a` as an operand of an op whose result is written back into it: a copy where the op's rule
+    saves it."""
+    if a._n is None and not (modes.ACTIVE and modes.state.special):
+        saved = prim.saves_for is not None and any(0 in s for s in prim.saves_for)
+        if not saved and not prim.saves:
+            return a
+    fresh = core.ARRAY(a._d.copy(), a._n)
+    fresh._t = backward.register_of(a)
+    return fresh
+
+
+def shares_memory(a: Any, out: Any) -> bool:
+    """Whether an operand is the output, or a view of the same base."""
+    if a is out:
+        return True
+    if not isinstance(a, ArrayCore) or not isinstance(out, ArrayCore):
+        return False
+    cells = [getattr(x._v, "cell", None) for x in (a, out)]
+    return cells[0] is not None and cells[0] is cells[1]
 
 
 def writes_directly(prim: Primitive, target: Any, args: Sequence[Any]) -> bool:

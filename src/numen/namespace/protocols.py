@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import modes
+from numen.dispatch.convert import as_array
 from numen.dispatch.core import SCALAR, ArrayCore
 from numen.errors import GradientError, describe
 from numen.namespace import calling
@@ -68,14 +69,11 @@ class Protocols(Attributes):
                 return NotImplemented
         ours = _counterpart(func)
         if ours is not None:
+            if isinstance(kwargs.get("out"), np.ndarray):
+                return _into_ndarray(ours, args, kwargs)
             return ours(*args, **kwargs)
         name = getattr(func, "__name__", str(func))
-        carrying = [a for a in calling.arrays_in(args, kwargs) if a._n is not None]
-        if carrying and (not modes.NO_GRAD or modes.state.grad):
-            raise GradientError(
-                f"{name}: numen has no such function, and NumPy's would lose the gradient of "
-                f"{describe(*carrying)}. Hint: detach() it"
-            )
+        _refuse_gradients(name, "numen has no such function, and NumPy's", args, kwargs)
         return calling.run_host(func, name, args, kwargs)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -89,7 +87,7 @@ class Protocols(Attributes):
             If `copy=False` and the dtype differs.
         """
         self._leaves("__array__")
-        if self._n is not None and (not modes.NO_GRAD or modes.state.grad):
+        if self._n is not None and modes.grad_enabled():
             raise GradientError("__array__: this array requires a gradient. Hint: detach() it")
         data = self._d
         if dtype is not None and np.dtype(dtype) != data.dtype:
@@ -110,20 +108,28 @@ class Protocols(Attributes):
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        """NumPy's description of the memory."""
+        """NumPy's description of the memory; what it can't say goes through `__array__`."""
+        # NumPy looks here before it calls __array__, which refuses gradients by name.
+        if self._n is not None and modes.grad_enabled():
+            raise AttributeError("__array_interface__: this array requires a gradient")
+        traced = modes.ACTIVE and modes.state.recorder is not None
+        if traced or self._v is SCALAR or self._d.dtype.kind == "V":
+            raise AttributeError("__array_interface__: scalars, records and small floats have none")
         self._exported("__array_interface__")
         return self._d.__array_interface__  # type: ignore[no-any-return]
 
-    @property
-    def __array_struct__(self) -> Any:
-        self._exported("__array_struct__")
-        return self._d.__array_struct__
-
     def __buffer__(self, flags: int) -> memoryview:
-        """The memory as a buffer (Python 3.12 and newer call this)."""
+        """The memory as a buffer (Python 3.12 and newer call this); a scalar's is a copy.
+
+        Raises
+        ------
+        BufferError
+            If the array requires a gradient; NumPy then asks `__array__`.
+        """
+        if self._n is not None and modes.grad_enabled():
+            raise BufferError("memoryview: this array requires a gradient. Hint: detach() it")
         self._exported("memoryview")
-        data: memoryview = self._d.data if self._d.flags.writeable else memoryview(self._d)
-        return data
+        return memoryview(self._d.copy() if self._v is SCALAR else self._d)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """The module of array API functions: numen itself.
@@ -154,7 +160,7 @@ class Protocols(Attributes):
         BufferError
             If the array requires a gradient, or is read-only and the consumer can't say so.
         """
-        if self._n is not None and (not modes.NO_GRAD or modes.state.grad):
+        if self._n is not None and modes.grad_enabled():
             raise BufferError("__dlpack__: this array requires a gradient. Hint: detach() it")
         self._exported("__dlpack__")
         return self._d.__dlpack__(
@@ -168,6 +174,23 @@ class Protocols(Attributes):
     @classmethod
     def __class_getitem__(cls, item: Any) -> Any:
         return types.GenericAlias(cls, item)
+
+
+def _into_ndarray(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Call a function whose `out=` is NumPy's array: it is written and returned as such."""
+    _refuse_gradients(function.__name__, "an ndarray as output", args, kwargs)
+    out = kwargs["out"]
+    shared = as_array(out)
+    result = function(*args, **{**kwargs, "out": shared})
+    return out if result is shared else result
+
+
+def _refuse_gradients(name: str, what: str, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    carrying = [a for a in calling.arrays_in(args, kwargs) if a._n is not None]
+    if carrying and modes.grad_enabled():
+        raise GradientError(
+            f"{name}: {what} would lose the gradient of {describe(*carrying)}. Hint: detach() it"
+        )
 
 
 def _outs(kwargs: dict[str, Any]) -> Sequence[Any]:

@@ -77,6 +77,9 @@ def arange(
     return result.requires_grad_() if requires_grad else result
 
 
+arange.__wrapped__ = np.arange  # type: ignore[attr-defined]  # its signature, where NumPy has one
+
+
 def _start_and_step(args: Any, ends: dict[str, Any]) -> tuple[Any, Any]:
     start = ends.get("start", args[0] if len(args) > 1 or ("stop" in ends and args) else 0)
     step = ends.get("step", args[2] if len(args) > 2 else 1)

@@ -19,6 +19,8 @@ from numen.errors import name_error
 from numen.namespace.calling import wrap_results
 from numen.namespace.output import no_fit, target_of
 from numen.ops import table
+from numen.ops.promotion import FIRST_SMALL
+from numen.ops.small_floats import ACCUMULATES, in_float32
 
 NO_VALUE: Any = np._NoValue
 """Stands for an argument that is not given where None means something."""
@@ -38,7 +40,10 @@ def numeric(x: ArrayCore) -> bool:
 def quick(name: str, call: Callable[..., Any], x: Any, *args: Any) -> Any:
     """`call(data, *args)` of a small plain array, wrapped; its errors name the reduction."""
     try:
-        value = call(x._d, *args)
+        if x._d.dtype.num >= FIRST_SMALL and name in ACCUMULATES:
+            value = in_float32(call, (x._d, *args), {})
+        else:
+            value = call(x._d, *args)
     except Exception as error:
         if not isinstance(error, np.exceptions.AxisError):
             name_error(name, error, (x,))

@@ -16,13 +16,12 @@ from numen.dispatch.core import SCALAR, ArrayCore
 from numen.namespace.calling import composes, host
 from numen.namespace.creation import array, asarray, followed, made
 from numen.namespace.output import into
-from numen.namespace.placing import along, followed_in_trace, in_range, put
+from numen.namespace.placing import along, followed_in_trace, in_range
 from numen.ops import table
 
 __all__ = ["argwhere", "choose", "compress", "count_nonzero", "extract", "flatnonzero", "nonzero"]
 __all__ += ["piecewise", "scatter_add", "select", "take", "take_along_axis", "where"]
 
-_ = put  # methods.py calls selecting.put
 NOTHING: Any = object()
 """Stands for an argument that is not given."""
 

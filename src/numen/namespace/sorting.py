@@ -6,6 +6,7 @@ Gradients move back to where their elements came from. Next: `ops/ordering.py` f
 
 from __future__ import annotations
 
+import functools
 from operator import index
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from numen.dispatch import views
 from numen.dispatch.convert import as_array, normalize_axes
+from numen.namespace.axes import flip
 from numen.namespace.calling import composes, host, recorded
 from numen.namespace.reducing import numeric
 from numen.ops import table
@@ -35,8 +37,34 @@ def _ordered(name: str, x: Any, axis: Any, kind: Any, order: Any, stable: Any) -
     return table[name](x, axis=ax, kind="stable" if stable else kind)
 
 
+def _either_way(ascending: Any) -> Any:
+    """The function with the array API standard's `descending=`, which NumPy's lacks."""
+    name = ascending.__name__
+
+    def descend(a: Any, axis: Any = -1, *rest: Any, **named: Any) -> Any:
+        x, ax = _line(as_array(a), axis, name)
+        # Reversed before and after, so that equal elements keep their order.
+        result = flip(ascending(flip(x, ax), ax, *rest, **named), ax)
+        return result.copy() if name == "sort" else x.shape[ax] - 1 - result
+
+    @functools.wraps(ascending)
+    def call(*args: Any, descending: bool = False, **kwargs: Any) -> Any:
+        return (descend if descending else ascending)(*args, **kwargs)
+
+    return call
+
+
+@_either_way
 @composes(np.sort)
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+def sort(
+    a: Any,
+    axis: Any = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: bool = False,
+) -> Any:
     """A sorted copy along an axis; NaN comes last.
 
     Parameters
@@ -51,21 +79,30 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
         The fields of a structured dtype to compare, in order.
     stable : bool, optional
         Keep the order of equal elements.
+    descending : bool
+        Sort from the largest down, as the array API standard has it (NumPy does not).
 
     Examples
     --------
     >>> import numen as nm
-    >>> nm.sort(nm.array([3, 1, 2]))
-    array([1, 2, 3])
+    >>> nm.sort(nm.array([3, 1, 2])), nm.sort(nm.array([3, 1, 2]), descending=True)
+    (array([1, 2, 3]), array([3, 2, 1]))
     >>> nm.grad(lambda x: nm.sort(x)[0])(nm.array([3.0, 1.0, 2.0]))
     array([0., 1., 0.])
     """
     return _ordered("sort", as_array(a), axis, kind, order, stable)
 
 
+@_either_way
 @composes(np.argsort)
 def argsort(
-    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+    a: Any,
+    axis: Any = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: bool = False,
 ) -> Any:
     """Indices that sort along an axis; parameters as `sort`'s.
 

@@ -34,7 +34,8 @@ def array2string(a: Any, *args: Any, **options: Any) -> str:
     Parameters
     ----------
     a : array_like
-    max_line_width, precision, suppress_small, separator, prefix, formatter, threshold, edgeitems,
+    max_line_width, precision, suppress_small, separator, prefix, formatter, threshold, edgeitems
+        As `numpy.array2string`'s.
     sign, floatmode, suffix, legacy
         As `numpy.array2string`'s.
 

@@ -18,7 +18,14 @@ from numen.dispatch.core import ArrayCore, is_differentiable
 from numen.dispatch.fast import MISSING
 from numen.errors import GradientError, describe
 from numen.namespace.calling import on_backend, raw, recorded, run_host
-from numen.namespace.output import masked, write_directly, write_out, writes_directly
+from numen.namespace.output import (
+    masked,
+    operand_copy,
+    shares_memory,
+    write_directly,
+    write_out,
+    writes_directly,
+)
 from numen.ops.dtypes import kind_of
 
 if TYPE_CHECKING:
@@ -51,7 +58,7 @@ def call(f: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     ):
         write_directly(f.row, target, [raw(a) for a in form.inputs])
         return target
-    if not (recorded(args, kwargs) or on_backend(args, kwargs) or _for_kernel(f, form)):
+    if not (_only_rows(f, args, kwargs) or _for_kernel(f, form)):
         return _host(f, args, kwargs)
     result = _recorded(f, form)
     return _host(f, args, kwargs) if result is NotImplemented else result
@@ -61,9 +68,7 @@ def _plain(f: ufunc, args: tuple[Any, ...]) -> Any:
     """A call without options."""
     assert f.composition is not None
     arrays = any([isinstance(a, ArrayCore) for a in args])
-    if not (arrays and f.row is not None) and not (
-        recorded(args, {}) or on_backend(args, {}) or (f.row is not None and _large(args))
-    ):
+    if not _only_rows(f, args, {}) and (f.row is None or not (arrays or _large(args))):
         return _host(f, args, {})
     if any([_overrides(a) for a in args]):
         return _host(f, args, {})
@@ -72,6 +77,11 @@ def _plain(f: ufunc, args: tuple[Any, ...]) -> Any:
         return _host(f, args, {})
     result = f.composition(*taken)
     return _host(f, args, {}) if result is NotImplemented else result
+
+
+def _only_rows(f: ufunc, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether rows must compute: something is recorded, on another device, or numen's alone."""
+    return recorded(args, kwargs) or on_backend(args, kwargs) or f.numpy_ufunc is None
 
 
 def numeric(values: Sequence[Any]) -> bool:
@@ -262,6 +272,9 @@ def _recorded(f: ufunc, form: Form) -> Any:
             if not all([d.kind in "biufc" or is_differentiable(d) for d in dtypes]):
                 return NotImplemented
             taken = tuple([as_array(a, d) for a, d in zip(taken, dtypes, strict=False)])
+    if f.row is not None and form.outs[0] is not None:
+        (out,) = form.outs
+        taken = tuple([operand_copy(a, f.row) if shares_memory(a, out) else a for a in taken])
     mask = None
     if form.where is not True:
         mask = as_array(form.where)

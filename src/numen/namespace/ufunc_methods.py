@@ -64,7 +64,7 @@ def _single(out: Any) -> Any:
 def _accumulate(function: Method) -> Method:
     def accumulate(f: ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
         a = as_array(array)
-        if not a.ndim:
+        if not a.ndim or (axis is None and a.ndim > 1):
             return NotImplemented
         return function(a, axis=axis, dtype=dtype, out=_single(out))
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import core, modes, slots
+from numen.dispatch.backends import module_of, placed_like
 from numen.dispatch.core import ArrayCore
 from numen.dispatch.primitive import Primitive, align
 
@@ -29,12 +30,14 @@ def zeros(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any) -> Any:
     if modes.ACTIVE and modes.state.recorder is not None:
         zero = core.new_constant(np.zeros((), dtype))
         return slots.primitive("broadcast_to")(zero, shape=shape)
-    return core.ARRAY(np.zeros(shape, dtype))
+    return core.ARRAY(module_of(like._d).zeros(shape, dtype))
 
 
 def constant(data: Any, like: Any) -> Any:
     """An ndarray that a rule made itself, as an Array where `like` is one."""
-    return core.new_constant(data) if isinstance(like, ArrayCore) else data
+    if not isinstance(like, ArrayCore):
+        return data
+    return core.new_constant(placed_like(data, like._d))
 
 
 def kept_shape(shape: tuple[int, ...], axis: tuple[int, ...]) -> tuple[int, ...]:

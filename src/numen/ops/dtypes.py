@@ -15,7 +15,9 @@ import numpy as np
 
 from numen.dispatch.core import ArrayCore
 from numen.dispatch.primitive import Primitive
-from numen.ops.promotion import DType, Kind, is_small, result_type
+from numen.ops.promotion import DType as DType
+from numen.ops.promotion import Kind as Kind
+from numen.ops.promotion import is_small, result_type
 
 BOOL = np.dtype(np.bool_)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from numen.dispatch.backends import module_of
 from numen.dispatch.primitive import Primitive, broadcast_to, no_gradient
 from numen.errors import DTypeError, describe
 from numen.ops.common import add_tangents, aligned_batch, flat, zeros
@@ -112,7 +113,9 @@ def _relu(a: Any) -> Any:
             raise DTypeError(f"relu: expected a real array, got {describe(a)}")
         # A 0-d array of the dtype is twice as quick an operand as a Python scalar.
         zero = _zeros[a.dtype] = np.zeros((), a.dtype)
-    return np.maximum(a, zero)
+    if type(a) is np.ndarray:
+        return np.maximum(a, zero)
+    return module_of(a).maximum(a, zero[()])
 
 
 def _relu_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import core, slots, views
-from numen.dispatch.backends import module_of
+from numen.dispatch.backends import module_of, placed_like
 from numen.dispatch.core import ArrayCore, View
 from numen.dispatch.modes import grad_enabled
 from numen.dispatch.primitive import Primitive, linear
@@ -132,7 +132,7 @@ def _as_strided(a: Any, shape: Shape, strides: Shape, source: Shape, writeable: 
             return np.lib.stride_tricks.as_strided(a, shape, strides, writeable=writeable)
         return xp.lib.stride_tricks.as_strided(a, shape, strides)
     # the same elements of an array that lies otherwise in memory
-    return a.reshape(-1)[strided_positions(a.shape, source, shape, strides)]
+    return a.reshape(-1)[placed_like(strided_positions(a.shape, source, shape, strides), a)]
 
 
 def _as_strided_transpose(

@@ -36,6 +36,7 @@ from numen.ops import (
     rounding,
     selection,
     shape,
+    small_floats,
     spectra,
     trigonometric,
     vectors,
@@ -71,5 +72,8 @@ FAMILIES = (
 )
 
 table: dict[str, Primitive] = {row.name: row for family in FAMILIES for row in family.ROWS}
+
+for _row in table.values():
+    small_floats.extend(_row)
 
 slots.fill(**table)

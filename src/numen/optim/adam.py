@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from numen.dispatch.modes import no_grad
-from numen.namespace import array, divide, float64, multiply, sqrt
+from numen.namespace import array, divide, multiply, sqrt
+from numen.namespace.dtypes import float64
 from numen.optim.optimizer import Optimizer, zeros_for
 
 CLOCK = ("step", "beta1_power", "beta2_power")

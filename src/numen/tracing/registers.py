@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import core
-from numen.dispatch.core import NEVER_WRITTEN, SCALAR, ArrayCore, Leaf, Node, View
+from numen.dispatch.core import (
+    NEVER_WRITTEN,
+    SCALAR,
+    ArrayCore,
+    Leaf,
+    Node,
+    View,
+    is_differentiable,
+)
 from numen.dispatch.primitive import Primitive
 from numen.errors import TraceError, describe
 from numen.tracing.snapshot import Snapshot
@@ -98,6 +106,9 @@ class Registers:
 
     def bind(self, array: ArrayCore, kind: str, key: Any) -> Reg:
         """Give an array that existed before the call a register."""
+        dtype = array._d.dtype
+        if dtype.kind not in "biufc" and not is_differentiable(dtype):
+            raise TraceError(f"a {describe(array)} is used, which no compiled program reads")
         reg = self._new()
         external = External(reg, kind, key, meta_of(array))
         self.externals[reg] = (external, array)

@@ -27,7 +27,7 @@ from tests.against_numpy.numpy_suite.swap import Missing, Swap
 
 ROOT = Path(np.__file__).parent.parent
 SECONDS = 30
-"""What a test may take."""
+"""What a test may take, of processor time."""
 
 MARKERS = "slow slow_pypy leaks_references thread_unsafe valgrind_error parallel_threads iterations"
 """Marks of NumPy's own settings."""
@@ -118,10 +118,10 @@ class Recorder:
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         self.write(id=item.nodeid, outcome="started")
         self.outcome = "passed"
-        signal.signal(signal.SIGALRM, _too_slow)
-        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+        signal.signal(signal.SIGPROF, _too_slow)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
         yield
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         self.write(id=item.nodeid, outcome=self.outcome, **self.failures.pop(item.nodeid, {}))
 
     @pytest.hookimpl(hookwrapper=True)
@@ -139,7 +139,7 @@ class Recorder:
 
 
 def _too_slow(*args: Any) -> None:
-    raise SlowTestError(f"took more than {SECONDS} s")
+    raise SlowTestError(f"took more than {SECONDS} s of processor time")
 
 
 def describe(error: BaseException) -> dict[str, Any]:

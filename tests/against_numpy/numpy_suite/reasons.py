@@ -31,13 +31,16 @@ SUBCLASSES = "subclasses of ndarray"
 SCALARS = "classes of NumPy's scalars (a scalar is a 0-d Array)"
 PRIVATE = "private C helpers get an Array"
 INTERNALS = "reference counts, ctypes and other internals"
-BY_DESIGN = (SUBCLASSES, SCALARS, PRIVATE, INTERNALS)
+BUFFERS = "the buffer protocol (a Python class has it from Python 3.12 on)"
+BY_DESIGN = (SUBCLASSES, SCALARS, PRIVATE, INTERNALS, BUFFERS)
 
 ASSERTS = _in("kind", "AssertionError")
 
 RULES: tuple[tuple[str, Callable[[Result], bool]], ...] = (
+    (PRIVATE, _in("id", "incref_elide")),
     ("crash or too slow", _in("kind", "^(Crash|Process|SlowTestError)$")),
     (SUBCLASSES, _in("text", r"missing name: a base|not an acceptable base|subclass")),
+    (SUBCLASSES, _in("text", r"^view: Cannot change data-type for array of references")),
     (
         INTERNALS,
         _any(
@@ -45,6 +48,7 @@ RULES: tuple[tuple[str, Callable[[Result], bool]], ...] = (
             _in("line", r"getrefcount|\.ctypes|__array_struct__|gc\.collect|np\._core\.\w+\._"),
         ),
     ),
+    (BUFFERS, _in("text", "(bytes-like|buffer).*'Array'|buffer API")),
     ("missing name", _in("text", r"^missing name|module 'numen[\w.]*' has no attribute")),
     ("missing method or attribute of Array", _in("text", r"'Array' object has no attribute")),
     (
@@ -59,7 +63,10 @@ RULES: tuple[tuple[str, Callable[[Result], bool]], ...] = (
         _any(
             _in("line", r"\b(_?mt|_?umt|ncu|_?opflag_tests|_?rational_tests|_multiarray_tests)\."),
             _in("line", r"_umath_tests|np\._core\.|_multiarray_umath|_simd|_umath_linalg"),
-            _in("text", r"must be numpy\.ndarray|argument 1 must be numpy"),
+            _in(
+                "text",
+                r"must be numpy\.ndarray|All inputs must be NumPy arrays|bad argument to internal",
+            ),
         ),
     ),
     (

@@ -64,9 +64,10 @@ class Missing:
 class Stand(types.ModuleType):
     """A module of numen's, with NumPy's private names beside its own."""
 
-    def __init__(self, name: str, ours: Any, theirs: types.ModuleType) -> None:
+    def __init__(self, name: str, ours: Any, theirs: types.ModuleType, swap: Swap) -> None:
         super().__init__(name)
         self.__dict__["_pair"] = (ours, theirs)
+        self.__dict__["_swap"] = swap
 
     def __getattr__(self, name: str) -> Any:
         ours, theirs = self.__dict__["_pair"]
@@ -74,7 +75,9 @@ class Stand(types.ModuleType):
         if dotted == "numpy.testing":
             return unwrapping
         if name.startswith("_") and not name.startswith("__array"):
-            return getattr(theirs, name)
+            private = getattr(theirs, name)
+            swap = self.__dict__["_swap"]
+            return swap.private(private) if isinstance(private, types.ModuleType) else private
         try:
             found = getattr(ours, name)
         except AttributeError:
@@ -87,8 +90,29 @@ class Stand(types.ModuleType):
             return Missing(dotted)
         original = getattr(theirs, name, None)
         if isinstance(found, types.ModuleType) and isinstance(original, types.ModuleType):
-            return Stand(dotted, found, original)
+            return Stand(dotted, found, original, self.__dict__["_swap"])
         return found
+
+
+class Private(types.ModuleType):
+    """A private module of NumPy's in which public functions and ufuncs are numen's."""
+
+    def __init__(self, module: types.ModuleType, swap: Swap) -> None:
+        super().__init__(module.__name__)
+        self.__dict__.update(_module=module, _swap=swap)
+        for name, value in vars(module).items():
+            if name.startswith("__"):
+                continue
+            if isinstance(value, types.ModuleType):
+                if not value.__name__.startswith("numpy"):
+                    self.__dict__[name] = value
+            else:
+                self.__dict__[name] = swap.public(name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self.__dict__["_module"], name)
+        swap = self.__dict__["_swap"]
+        return swap.private(value) if isinstance(value, types.ModuleType) else value
 
 
 class Swap:
@@ -96,14 +120,23 @@ class Swap:
 
     def __init__(self, library: Any) -> None:
         self.library = library
+        self._private: dict[str, types.ModuleType] = {}
+        self._names: dict[int, tuple[str, str]] = {}
+        if library is not None:
+            for path in reversed(PUBLIC):
+                for name, value in vars(importlib.import_module(path)).items():
+                    if callable(value) and not name.startswith("_"):
+                        self._names[id(value)] = (path, name)
 
     def module(self, path: str) -> Any:
         """The module that `import path` binds with `as`."""
         theirs = importlib.import_module(path)
         parts = path.split(".")[1:]
-        if self.library is None or any(p.startswith("_") for p in parts) or "tests" in parts:
+        if self.library is None:
             return theirs
-        found: Any = Stand("numpy", self.library, np)
+        if any(p.startswith("_") for p in parts) or "tests" in parts:
+            return self.private(theirs)
+        found: Any = Stand("numpy", self.library, np, self)
         for part in parts:
             found = getattr(found, part)
         return found
@@ -112,23 +145,29 @@ class Swap:
         """The object that `from path import name` binds."""
         theirs = importlib.import_module(path)
         if not hasattr(theirs, name):
-            original: Any = importlib.import_module(f"{path}.{name}")  # raises ImportError
-        else:
-            original = getattr(theirs, name)
-        if self.library is None:
-            return original
-        home = self.module(path)
-        if home is not theirs:
-            return getattr(home, name)
-        if isinstance(original, types.ModuleType):
-            return original
-        return self._public(name, original)
+            importlib.import_module(f"{path}.{name}")  # raises ImportError
+        return getattr(theirs if self.library is None else self.module(path), name)
 
-    def _public(self, name: str, original: Any) -> Any:
-        """Numen's object for what a private module exports, where it is a public one of NumPy's."""
-        for path in ("numpy", "numpy.testing", "numpy.linalg", "numpy.random", "numpy.lib"):
-            if name.startswith("_"):
-                break
-            if getattr(importlib.import_module(path), name, None) is original:
-                return getattr(self.module(path), name)
-        return original
+    def private(self, module: types.ModuleType) -> types.ModuleType:
+        """A private module, with numen's objects for the public ones that it exports."""
+        name = module.__name__
+        if "tests" in name.split(".")[-1] or ".tests" in name or not name.startswith("numpy"):
+            return module
+        if name not in self._private:
+            self._private[name] = Private(module, self)
+        return self._private[name]
+
+    def public(self, name: str, original: Any) -> Any:
+        """Numen's object for a public function, ufunc or class of NumPy's; others unchanged."""
+        home = self._names.get(id(original))
+        if home is None or isinstance(original, type):
+            return original
+        try:
+            found = getattr(self.module(home[0]), home[1])
+        except MissingNameError:
+            return original
+        return original if isinstance(found, Missing) else found
+
+
+PUBLIC = ("numpy", "numpy.testing", "numpy.linalg", "numpy.random", "numpy.lib")
+"""Modules whose functions private ones export, too."""
