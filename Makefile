@@ -5,7 +5,7 @@
 #   make lint         ruff, mypy, the layer contract
 #   make fuzz         10,000 random programs, eager against jit against the Python target
 #   make bench        speed against torch in one run (ARGS="--json FILE", ARGS=--write)
-#   make docs         rewrite the printed parts of docs/architecture.md
+#   make docs         print architecture.md and coverage.md anew, build the pages in build/docs
 #   make clean        remove the virtual environment and everything built
 
 PYTHON ?= python3
@@ -44,8 +44,10 @@ format: $(VENV)/.dev
 bench: $(VENV)/.peers
 	$(CLEAN_ENV) $(PY) benchmarks/bench.py $(ARGS)
 
-docs: $(VENV)/.dev
+docs: $(VENV)/.docs
 	$(PY) docs/make_architecture.py
+	$(PY) docs/make_coverage.py
+	$(PY) -m sphinx -W --keep-going -q -b dirhtml docs build/docs
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
@@ -62,6 +64,10 @@ $(VENV)/.quickstart: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(PIP) --editable ".[dev]"
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	$(PIP) --editable ".[docs]"
 	@touch $@
 
 $(VENV)/.peers: pyproject.toml | $(VENV)/bin/python

@@ -26,7 +26,9 @@ exclude_patterns = ["*.py"]
 default_role = "code"
 highlight_language = "none"
 nitpicky = True
-nitpick_ignore_regex = [(r"py:.*", r".*")]  # numpydoc's types are prose: "array_like", "int or None"
+nitpick_ignore_regex = [
+    (r"py:.*", r".*")
+]  # numpydoc's types are prose: "array_like", "int or None"
 toc_object_entries = False
 
 myst_enable_extensions = ["colon_fence", "deflist"]

@@ -218,7 +218,9 @@ def page(
     if rows:
         if text:
             text += heading("Other names", "-")
-        text += ".. list-table::\n   :header-rows: 1\n\n   * - name\n     - what\n     - NumPy's page\n"
+        text += (
+            ".. list-table::\n   :header-rows: 1\n\n   * - name\n     - what\n     - NumPy's page\n"
+        )
         text += "".join(rows)
     return heading(title) + f"{intro}\n\n" + text
 
@@ -236,7 +238,9 @@ def intro_of(module: types.ModuleType) -> str:
 def names_of(module: types.ModuleType) -> list[str]:
     listed = getattr(module, "__all__", None)
     if listed is None:
-        listed = [n for n, v in vars(module).items() if getattr(v, "__module__", "") == module.__name__]
+        listed = [
+            n for n, v in vars(module).items() if getattr(v, "__module__", "") == module.__name__
+        ]
     return sorted(n for n in listed if not n.startswith("_"))
 
 

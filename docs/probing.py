@@ -8,6 +8,7 @@ the graph without making machine code. Called by `make_coverage.py`.
 from __future__ import annotations
 
 import ast
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -286,7 +287,7 @@ class Probe:
 
     # ------------------------------------------------------------ numen's answers
     def gradient(self) -> str:
-        """yes, refused, or `-` where no result carries a gradient."""
+        """yes, refused, `-` where no result carries a gradient, or error."""
         given = [nm.array(arrays()[name], requires_grad=name in FLOATS) for name in self.names]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -300,6 +301,8 @@ class Probe:
                     total.backward(retain_graph=True)
             except GradientError:
                 return "refused"
+            except Exception as error:
+                return failed(self, error)
         return "yes"
 
     def compiled(self) -> str:
@@ -308,7 +311,10 @@ class Probe:
         given = [nm.array(arrays()[name]) for name in self.names]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            result = function(*given)
+            try:
+                result = function(*given)
+            except Exception as error:
+                return failed(self, error)
         ((entry,),) = function._entries.values()
         if entry.tree.eager is not None:
             return "eager"
@@ -325,6 +331,12 @@ class Probe:
         if kinds:
             return ", ".join(sorted(kinds))
         return "compiled" if next(_arrays_in(result), None) is not None else "-"
+
+
+def failed(probe: Probe, error: Exception) -> str:
+    """Say which sample call raised, on stderr; the page gets `error`, which a test refuses."""
+    print(f"{probe.text}: {type(error).__name__}: {error}", file=sys.stderr)
+    return "error"
 
 
 def _arrays_in(value: Any) -> Iterator[Any]:

@@ -45,6 +45,10 @@ def test_what_is_absent_has_a_reason() -> None:
     assert absent == {name: ABSENT.get(name) for name in absent}
 
 
+def test_no_sample_call_fails() -> None:
+    assert [name for name, cells in lines().items() if "error" in cells[1:3]] == []
+
+
 def test_the_page_tells_differentiable_from_refused() -> None:
     """Names whose answer is known: the probes measure what they say."""
     found = lines()

@@ -66,7 +66,9 @@ def test_the_code_of_a_page_runs(page, tmp_path):
 
 
 def test_the_readme_shows_the_promised_number_of_lines():
-    lines = [line for line in code_of("README.md").splitlines() if line.strip() and MARK not in line]
+    lines = [
+        line for line in code_of("README.md").splitlines() if line.strip() and MARK not in line
+    ]
     assert len(lines) <= 22
 
 
@@ -84,4 +86,24 @@ def test_the_printed_boxes_of_the_architecture_page_are_up_to_date():
         timeout=240,
         env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
     )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_reference_has_every_public_name():
+    """Each name of numen and of its modules is on a page, in a directive or in a table."""
+    code = """
+import sys, importlib
+sys.path.insert(0, sys.argv[1])
+import make_reference, numen
+text = "".join(page for _, page in make_reference.pages())
+names = [f"numen.{n}" for n in numen.__all__ if not n.startswith("_")]
+modules = [name for name in names if name[6:] in make_reference.MODULES]
+for path in make_reference.MODULES:
+    module = importlib.import_module(f"numen.{path}")
+    names += [f"{module.__name__}.{n}" for n in make_reference.names_of(module)]
+words = set(make_reference.re.findall(r"numen[\\w.]*", text))
+missing = [n for n in names if n not in words and n not in modules]
+assert len(names) > 1000 and not missing, missing
+"""
+    done = run("-c", code, str(ROOT / "docs"), cwd=ROOT)
     assert done.returncode == 0, done.stderr

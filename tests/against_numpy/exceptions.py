@@ -21,5 +21,6 @@ if sys.version_info < (3, 12):
     PLAIN["buffer"] = GRADIENT["buffer"] = BUFFER
 
 LEAVES = "memory of an array that requires a gradient is handed out only after detach()"
-GRADIENT["dlpack"] = GRADIENT["np_asarray"] = LEAVES
+MASKED = "np.ma.masked_array(v, v > 3).sum()"
+GRADIENT.update(dict.fromkeys(("dlpack", "np_asarray", "array_iface", MASKED), LEAVES))
 GRADIENT["repr(v)"] = "the text says requires_grad=True"

@@ -130,13 +130,23 @@ def pair(ours: Any, theirs: Any) -> Any:
 
 
 def check_numpy_engine(function: Callable[..., Any], *args: Any) -> None:
-    """Every bit and stride, and the error."""
+    """Every bit and stride, and the error; with NumPy for the process, then for the thread."""
     theirs = outcome(function, np, *args)
+    nm.config.engine = "numpy"
+    _check_exact(outcome(function, nm, *_ours(args)), theirs)
+    nm.config.engine = "auto"
     with nm.config(engine="numpy"):
-        ours = outcome(function, nm, *[nm.asarray(a) if _is_array(a) else a for a in args])
+        _check_exact(outcome(function, nm, *_ours(args)), theirs)
+
+
+def _check_exact(ours: Any, theirs: Any) -> None:
     for x, y in pair(ours, theirs) or ():
         assert same_bits(x, y), f"{x!r} for {y!r}"
         assert x.size < 2 or x.strides == y.strides, f"strides {x.strides} for {y.strides}"
+
+
+def _ours(args: tuple[Any, ...]) -> list[Any]:
+    return [nm.asarray(a) if _is_array(a) else a for a in args]
 
 
 def _is_array(value: Any) -> bool:
@@ -176,7 +186,7 @@ def with_kernels(function: Callable[..., Any], *args: Any) -> Any:
     """Pairs of the kernels' and NumPy's results."""
     theirs = outcome(function, np, *args)
     with nm.config(engine="kernels"):
-        ours = outcome(function, nm, *[nm.asarray(a) if _is_array(a) else a for a in args])
+        ours = outcome(function, nm, *_ours(args))
     return pair(ours, theirs) or ()
 
 

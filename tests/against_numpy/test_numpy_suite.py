@@ -75,7 +75,7 @@ def test_a_missing_name_fails_when_a_test_uses_it(monkeypatch: pytest.MonkeyPatc
         module.sin(1)
     with pytest.raises(MissingNameError, match=r"numpy\.tan"):
         module.np.tan
-    assert module.np._core is np._core
+    assert module.np._core.multiarray._reconstruct is np._core.multiarray._reconstruct
 
 
 def test_reasons() -> None:

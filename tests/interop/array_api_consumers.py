@@ -102,7 +102,11 @@ def sklearn_scope():
     scope = {}
     for module in (decomposition, discriminant_analysis, linear_model, metrics, preprocessing):
         scope.update({name: getattr(module, name) for name in module.__all__})
-    return {**scope, "train_test_split": model_selection.train_test_split, "pairwise": metrics.pairwise}
+    return {
+        **scope,
+        "train_test_split": model_selection.train_test_split,
+        "pairwise": metrics.pairwise,
+    }
 
 
 def scipy_scope():

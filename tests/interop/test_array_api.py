@@ -115,7 +115,7 @@ def test_devices():
         nm.fft.fftfreq(4, device="cpu"),
     ]
     assert {a.device for a in made} == {"cpu"}
-    with pytest.raises(ValueError, match="[dD]evice"):
+    with pytest.raises(ValueError, match=r"[dD]evice"):
         nm.zeros(2, device="gpu")
 
 

@@ -158,7 +158,7 @@ print(counters["kernels_compiled"], counters["cache_rejected"])
 def test_llvm_is_loaded_late_and_in_one_thread(run_script: Callable[..., str]) -> None:
     run_script("""
 import sys, threading
-from numen.runtime import backends, cache, executor, memory, native, plan, profile, threads
+from numen.runtime import cache, executor, memory, native, plan, profile, threads
 assert not any(name.startswith("llvmlite") for name in sys.modules)
 assert threading.active_count() == 1
 native.compile_ir("kernels", KERNELS)

@@ -1,4 +1,4 @@
-"""Counters, backends, allocator settings."""
+"""Counters, allocator settings."""
 
 from __future__ import annotations
 

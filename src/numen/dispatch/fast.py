@@ -84,9 +84,17 @@ def element(a: Any) -> Any:
     return a._d[()] if isinstance(a, core.ArrayCore) else a
 
 
-def binary(prim: Primitive, general: Method | None = None, scalars: Method | None = None) -> Method:
-    """The method `a op b` of Array; `general` takes the calls that are not plain (by default the
-    row), `scalars` those between integer scalars."""
+def binary(
+    prim: Primitive,
+    general: Method | None = None,
+    scalars: Method | None = None,
+    dtypes: str | None = None,
+) -> Method:
+    """The method `a op b` of Array.
+
+    `general` takes the calls that are not plain (by default the row), `scalars` those between
+    integer scalars; `dtypes` are the characters of those that are plain beside a Python number.
+    """
     impl = prim.impl
     plain = prim.plain_impl
     cheap = prim.cheap
@@ -138,7 +146,9 @@ def binary(prim: Primitive, general: Method | None = None, scalars: Method | Non
                 return r
         elif (kind is float or kind is int) and not modes.ACTIVE:
             x = a._d
-            if x.size < (modes.CHEAP_LIMIT if cheap else modes.LIMIT):
+            if x.size < (modes.CHEAP_LIMIT if cheap else modes.LIMIT) and (
+                dtypes is None or x.dtype.char in dtypes
+            ):
                 try:
                     y = b if own_dtype else weak(b, x.dtype)
                     d = plain(x, y) if type(y) is _ndarray else impl(x, y)

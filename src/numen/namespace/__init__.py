@@ -54,6 +54,7 @@ from numen.namespace import (
     text,
     types,
     ufunc_class,
+    ufunc_methods,
     ufuncs,
     windows,
 )
@@ -118,6 +119,7 @@ FAMILIES = (
     grids,
     buffers,
     ufunc_class,
+    ufunc_methods,
     ufuncs,
     reductions,
     places,

@@ -17,7 +17,7 @@ from numen.dispatch import core, modes, views
 from numen.dispatch.backends import backend_of, is_backend_array
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import SCALAR, ArrayCore, Leaf, is_differentiable
-from numen.errors import DTypeError, GradientError, describe
+from numen.errors import DTypeError, GradientError, describe, name_error
 from numen.namespace import layout, operators
 from numen.namespace.access import Access
 from numen.namespace.buffers import ndarray_new
@@ -181,23 +181,33 @@ class Array(Protocols, Access, Memory, Methods):
         return self._d  # type: ignore[no-any-return]
 
     def item(self, *args: Any) -> Any:
-        """The element as a Python scalar.
+        """The element as a Python scalar: the only one, that at a flat index, or that at an index.
 
         Raises
         ------
         ValueError
             If no index is given and the array does not have exactly one element.
+        IndexError
+            If the index is out of bounds.
         """
-        if args:
-            return self[args if len(args) > 1 else args[0]].item()
-        if self._d.size != 1:
-            raise ValueError(
-                f"item: can only convert an array of size 1 to a Python scalar; got "
-                f"{describe(self)}"
-            )
-        if modes.ACTIVE and modes.state.recorder is not None:
-            return modes.state.recorder.query(self, "item")
-        return self._d.item()
+        recorder = modes.state.recorder if modes.ACTIVE else None
+        if recorder is None:
+            return self._item(args)
+        if not args:
+            if self._d.size == 1:
+                return recorder.query(self, "item")
+            return self._item(args)  # raises
+        self._item(args)  # raises where the index is wrong
+        if len(args) == 1 and not isinstance(args[0], tuple):
+            return self[np.unravel_index(args[0] % self._d.size, self._d.shape)].item()
+        return self[args[0] if len(args) == 1 else args].item()
+
+    def _item(self, args: tuple[Any, ...]) -> Any:
+        try:
+            return self._d.item(*args)
+        except (ValueError, IndexError) as error:
+            name_error("item", error, (self,))
+            raise
 
     def tolist(self) -> Any:
         self._leaves("tolist()")
@@ -329,10 +339,10 @@ class Array(Protocols, Access, Memory, Methods):
     __imod__ = operators.in_place("remainder")
     __divmod__ = operators.division()
     __rdivmod__ = operators.division(swapped=True)
-    __pow__ = operators.power
-    __rpow__ = operators.reflected_power
+    __pow__ = operators.power()
+    __rpow__ = operators.reflected("power")
     __ipow__ = operators.in_place("power")
-    __matmul__ = operators.matmul
+    __matmul__ = operators.matmul()
     __rmatmul__ = operators.reflected("matmul")
     __imatmul__ = operators.in_place("matmul")
     __lshift__ = operators.operator("left_shift")

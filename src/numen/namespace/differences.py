@@ -133,7 +133,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
     --------
     >>> import numen as nm
     >>> nm.trapezoid([1, 2, 3])
-    4.0
+    np.float64(4.0)
     """
     values = as_array(y)
     along = _axis_of(axis, values.ndim)

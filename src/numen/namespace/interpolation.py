@@ -48,7 +48,7 @@ def interp(
     --------
     >>> import numen as nm
     >>> nm.interp(2.5, [1, 2, 3], [3, 2, 0])
-    1.0
+    np.float64(1.0)
     """
     values = as_array(fp)
     if any([as_array(a).dtype.kind not in "biufc" for a in (x, xp, values)]):

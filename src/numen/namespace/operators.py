@@ -72,6 +72,9 @@ IN_PLACE: dict[str, Op] = {
 OVERFLOWING = ("add", "subtract", "multiply")
 """Operators whose integer scalars NumPy watches for overflow."""
 
+PLAIN_POWERS = "efdbhilqBHILQ"
+"""Dtypes (characters) for which a power with a Python number has the bits of NumPy's operator."""
+
 PRIORITY = 0.0
 """ndarray's `__array_priority__`: an object with a higher one computes the operator itself."""
 
@@ -125,7 +128,9 @@ def _element(x: Any) -> Any:
 
 def _is_plain_scalar(a: Any, b: Any = None) -> bool:
     """Whether `a` is a scalar to NumPy and nothing is recorded."""
-    return a._v is SCALAR and a._n is None and getattr(b, "_n", None) is None and not modes.ACTIVE
+    if modes.ACTIVE or a._v is not SCALAR or a._n is not None:
+        return False
+    return not isinstance(b, ArrayCore) or b._n is None
 
 
 # ------------------------------------------------------------ binary
@@ -177,38 +182,34 @@ def equality(name: str) -> Op:
     return equal
 
 
-def power(a: Any, b: Any, mod: Any = None) -> Any:
-    """`a ** b`: squares, roots and reciprocals where NumPy's operator takes them."""
-    if mod is not None:
-        return NotImplemented
-    if a._v is SCALAR:
-        return _scalar_power(a, b)
-    kind = type(b)
-    if kind is int and a._d.dtype.kind == "f":
-        return _quick_power(a, b)  # has the bits of the square and the reciprocal
-    if (kind is int or kind is float) and a._d.dtype.kind in "biufc":
-        row, operands = power_row(a, b)
-        if row is not _POWER:
+def _general_power() -> Op:
+    """`a ** b` for calls that are not plain: squares, roots and reciprocals where NumPy's operator
+    takes them."""
+    other = _general("power")
+
+    def general(a: Any, b: Any) -> Any:
+        kind = type(b)
+        if (kind is int or kind is float) and a._v is not SCALAR and a._d.dtype.kind in "biufc":
+            row, operands = power_row(a, b)
             return row(*operands)
-    return _quick_power(a, b)
+        return other(a, b)
+
+    return general
 
 
-def reflected_power(a: Any, b: Any, mod: Any = None) -> Any:
-    """`b ** a` for a left operand that is no Array."""
-    return NotImplemented if mod is not None else _reflected_power(a, b)
+def power() -> Op:
+    """The method `a ** b`; pow(a, b, c) is a TypeError, as NumPy's."""
+    return fast.binary(table["power"], _general_power(), SYMBOLS["power"], PLAIN_POWERS)
 
 
-def matmul(a: Any, b: Any) -> Any:
-    """`a @ b`, which scalars do not have."""
-    return _scalar_matmul(a, b) if a._v is SCALAR else _quick_matmul(a, b)
+def matmul() -> Op:
+    """The method `a @ b`, which scalars do not have."""
+    quick, scalar = operator("matmul"), _general("matmul")
 
+    def method(a: Any, b: Any) -> Any:
+        return scalar(a, b) if a._v is SCALAR else quick(a, b)
 
-_POWER = table["power"]
-_scalar_power = _general("power")
-_scalar_matmul = _general("matmul")
-_quick_matmul = operator("matmul")
-_quick_power = operator("power")
-_reflected_power = reflected("power")
+    return method
 
 
 def division(swapped: bool = False) -> Op:
@@ -250,7 +251,7 @@ def unary(name: str) -> Callable[[Any], Any]:
 def in_place(name: str) -> Op:
     """The method `a op= b`: writes into a, or rebinds where NumPy has an immutable scalar."""
     symbol = IN_PLACE[name]
-    fresh = {"power": power, "matmul": matmul}.get(name) or operator(name)
+    fresh = {"power": power, "matmul": matmul}.get(name, lambda: operator(name))()
     row = table.get(name)
     ufunc = None if row is None or not row.exact else row.ufunc
 

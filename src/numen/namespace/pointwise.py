@@ -58,7 +58,7 @@ def clip(
     >>> nm.clip(nm.array([-1.0, 0.5, 2.0]), 0, 1)
     array([0. , 0.5, 1. ])
     >>> nm.clip(5, 3, 1)
-    1
+    np.int64(1)
     """
     if a_min is NO_VALUE and a_max is NO_VALUE:
         low = None if min is NO_VALUE else min

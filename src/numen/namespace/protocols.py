@@ -73,7 +73,7 @@ class Protocols(Attributes):
                 return _into_ndarray(ours, args, kwargs)
             return ours(*args, **kwargs)
         name = getattr(func, "__name__", str(func))
-        _refuse_gradients(name, "numen has no such function, and NumPy's", args, kwargs)
+        _refuse_gradients(name, "numen has no form with a derivative, and NumPy's", args, kwargs)
         return calling.run_host(func, name, args, kwargs)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -219,7 +219,8 @@ def _fill_counterparts() -> None:
     if hasattr(ours, "lib"):
         pairs.append((np.lib.stride_tricks, ours.lib.stride_tricks))
     for theirs, mine in pairs:
-        for name in dir(theirs):
-            f, g = getattr(theirs, name, None), getattr(mine, name, None)
+        ours_by_name = vars(mine)  # what loads on demand stays unloaded
+        for name, f in list(vars(theirs).items()):
+            g = ours_by_name.get(name)
             if callable(f) and callable(g) and f is not g and not isinstance(f, type):
                 _counterparts[f] = g

@@ -41,7 +41,7 @@ class ufunc:  # noqa: N801 - NumPy's name
     >>> nm.add
     <ufunc 'add'>
     >>> nm.add.reduce([1, 2, 3])
-    6
+    np.int64(6)
     >>> nm.multiply.outer([1, 2], [3, 4])
     array([[3, 4],
            [6, 8]])
@@ -84,8 +84,8 @@ class ufunc:  # noqa: N801 - NumPy's name
     def of(cls, numpy_ufunc: np.ufunc) -> ufunc | None:
         """numen's ufunc for NumPy's, or None.
 
-        >>> import numpy as np
-        >>> ufunc.of(np.add)
+        >>> import numen as nm, numpy as np
+        >>> nm.ufunc.of(np.add)
         <ufunc 'add'>
         """
         return _of_numpy.get(numpy_ufunc)

@@ -19,6 +19,8 @@ from numen.namespace import cumulative, indexing, places, reductions
 from numen.namespace.ufunc_class import recorded_methods, ufunc
 from numen.ops import table
 
+__all__: list[str] = []
+
 NO_VALUE: Any = np._NoValue
 
 Method = Callable[..., Any]
