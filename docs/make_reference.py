@@ -22,7 +22,14 @@ from numen.namespace import FAMILIES
 from numen.namespace.borrowed import Borrowed
 from numen.namespace.calling import signature_of
 
-NUMPY = "https://numpy.org/doc/stable/reference/generated/numpy."
+NUMPY = "https://numpy.org/doc/stable/reference/"
+SECTION_PAGES = {
+    "dtypes": "routines.dtypes.html",
+    "ctypeslib": "routines.ctypeslib.html",
+    "typing": "typing.html",
+}
+"""Modules that NumPy describes on one page each."""
+
 Convert = Callable[[str, str], str]
 
 TITLES = {
@@ -56,10 +63,21 @@ def _plain(doc: str, what: str) -> str:
 # ------------------------------------------------------------ one object
 
 
-def link(module: str, name: str) -> str:
-    """A reST link to NumPy's page of a name."""
+def link(module: str, name: str, value: Any) -> str:
+    """A reST link to the page where NumPy describes a name."""
     path = f"{module}.{name}" if module else name
-    return f"`numpy.{path} <{NUMPY}{path}.html>`__"
+    path = path.replace("lib.scimath.", "emath.")
+    if module in SECTION_PAGES:
+        at = f"{SECTION_PAGES[module]}#numpy.{path}"
+    elif module == "random":
+        at = f"random/generated/numpy.{path}.html"
+    elif isinstance(value, type) and issubclass(value, np.generic):
+        at = f"arrays.scalars.html#numpy.{path}"
+    elif not module and isinstance(value, (float, type(None))):
+        at = f"constants.html#numpy.{path}"
+    else:
+        at = f"generated/numpy.{path}.html"
+    return f"`numpy.{path} <{NUMPY}{at}>`__"
 
 
 def default_of(value: Any) -> str:
@@ -71,6 +89,9 @@ def default_of(value: Any) -> str:
 def signature(function: Any, bound: bool = False) -> str:
     """A signature without annotations; `bound` drops self."""
     found = signature_of(function)
+    if found is None and isinstance(function, nm.ufunc):  # NumPy before 2.4 has none
+        operands = ["x"] if function.nin == 1 else ["x1", "x2"]
+        return f"({', '.join(operands)}, /, out=None, *, where=True, dtype=None, **kwargs)"
     if found is None:
         return "(...)"
     parameters = list(found.parameters.values())
@@ -106,13 +127,17 @@ def doc_of(value: Any) -> str:
     return inspect.cleandoc(value.__doc__ or "")
 
 
+DOCUMENTED = (nm.Array, nm.nn.Module, nm.optim.Optimizer)
+"""Classes whose members stand with them alone, not with their subclasses."""
+
+
 def members(cls: type) -> Iterator[tuple[str, Any]]:
     """The public methods and properties that numen gives a class, inherited ones among them
-    (but Array's only for Array)."""
+    (but Array's, Module's and Optimizer's only for themselves)."""
     seen: set[str] = set()
-    inherited = nm.Array.__mro__ if cls is not nm.Array and issubclass(cls, nm.Array) else ()
+    inherited = [b for known in DOCUMENTED if cls is not known for b in known.__mro__]
     for base in cls.__mro__:
-        if not base.__module__.startswith("numen") or base in inherited:
+        if not base.__module__.startswith("numen") or (base in inherited and base is not cls):
             continue
         for name, value in vars(base).items():
             if not name.startswith("_") and name not in seen:
@@ -123,8 +148,10 @@ def members(cls: type) -> Iterator[tuple[str, Any]]:
 
 def render_class(name: str, cls: type, convert: Convert) -> str:
     parts = [convert(doc_of(cls), "class")]
+    if any(base in DOCUMENTED for base in cls.__bases__):
+        parts.insert(0, f"Bases: {bases(cls)}")
     if issubclass(cls, BaseException):
-        return directive("exception", name, f"Bases: {bases(cls)}\n\n{parts[0]}")
+        return directive("exception", name, f"Bases: {bases(cls)}\n\n{parts[-1]}")
     for member, value in sorted(members(cls)):
         if isinstance(value, property):
             parts.append(directive("property", member, convert(doc_of(value), "attribute")))
@@ -204,7 +231,7 @@ def page(
         value = getattr(scope, name)
         other = getattr(theirs, name, None)
         if not is_ours(value, other):
-            at_numpy = link(numpy or "", name) if other is not None else ""
+            at_numpy = link(numpy or "", name, other) if name in dir(theirs) else ""
             rows.append(f"   * - ``{prefix}.{name}``\n     - {kind_of(value)}\n     - {at_numpy}\n")
         elif isinstance(value, type):
             text += render_class(f"{prefix}.{name}", value, convert)

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 TEXTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 FOLDERS = ("howto", "tutorial", "explanation")
 CODE = [p for folder in FOLDERS for p in sorted(ROOT.glob(f"docs/{folder}/*.md"))]
-PAGES = ["README.md", *[str(p.relative_to(ROOT)) for p in CODE]]
+PAGES = ["README.md", "docs/index.md", *[str(p.relative_to(ROOT)) for p in CODE]]
 BLOCK = re.compile(
     r"^```python\n(?P<code>.*?)^```$(?:\n\n```text\n(?P<output>.*?)^```$)?",
     re.MULTILINE | re.DOTALL,
@@ -104,6 +104,8 @@ for path in make_reference.MODULES:
 words = set(make_reference.re.findall(r"numen[\\w.]*", text))
 missing = [n for n in names if n not in words and n not in modules]
 assert len(names) > 1000 and not missing, missing
+silent = [n for n, v in make_reference.members(numen.Array) if not make_reference.doc_of(v)]
+assert not silent, silent
 """
     done = run("-c", code, str(ROOT / "docs"), cwd=ROOT)
     assert done.returncode == 0, done.stderr

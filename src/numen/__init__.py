@@ -8,7 +8,7 @@ only gathers public names: NumPy's from `namespace`, transforms from `transforms
 import importlib
 from typing import Any
 
-from numen import fft, interop, lib, linalg, namespace, nn, optim, polynomial, profile, random
+from numen import interop, linalg, namespace, nn, optim, profile, random
 from numen.dispatch.modes import enable_grad, no_grad, set_grad_enabled
 from numen.errors import (
     BackendError,
@@ -44,8 +44,8 @@ __all__ += ["LeafWriteError", "CompileError", "CacheError", "FormatError", "Trac
 __all__ += ["BackendError", "InternalError"]
 
 LAZY = (
-    *("char", "ctypeslib", "dtypes", "emath", "exceptions"),
-    *("ma", "rec", "strings", "testing", "typing"),
+    *("char", "ctypeslib", "dtypes", "emath", "exceptions", "fft", "lib"),
+    *("ma", "polynomial", "rec", "strings", "testing", "typing"),
 )
 """Modules that load when they are first named: each imports its part of NumPy."""
 

@@ -12,11 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from numen.errors import InternalError
 
-Array = NDArray[Any]
+Array = np.ndarray[Any, Any]
 HostFunction = Callable[..., Any]
 
 HOST: dict[str, HostFunction] = {}

@@ -73,6 +73,19 @@ def engine() -> str:
     return config.engine
 
 
+def asks_for_rows() -> bool:
+    """Whether a recorder or the engine "kernels" holds for this thread, so that rows compute."""
+    if ACTIVE and state.special:
+        return state.recorder is not None or config.engine == "kernels"
+    return LIMIT == 0
+
+
+def numpy_alone() -> bool:
+    """Whether this thread's engine "numpy" is the one reason for the general path: NumPy's own
+    functions then compute what carries no gradient."""
+    return ACTIVE == state.special and state.recorder is None and config.engine == "numpy"
+
+
 def grad_enabled() -> bool:
     """Whether ops record gradient nodes in this thread."""
     return not NO_GRAD or state.grad

@@ -100,6 +100,7 @@ class Array(Protocols, Access, Memory, Methods):
 
     @property
     def is_leaf(self) -> bool:
+        """Whether no recorded operation made this array; only leaves hold a `grad`."""
         return self._n is None or type(self._n) is Leaf
 
     @property
@@ -210,6 +211,7 @@ class Array(Protocols, Access, Memory, Methods):
             raise
 
     def tolist(self) -> Any:
+        """The elements as nested lists of Python objects; of a 0-d array the object itself."""
         self._leaves("tolist()")
         return self._d.tolist()
 

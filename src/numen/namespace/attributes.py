@@ -24,34 +24,42 @@ class Attributes(ArrayCore):
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The extent of each axis."""
         return self._d.shape  # type: ignore[no-any-return]
 
     @property
     def ndim(self) -> int:
+        """The number of axes."""
         return self._d.ndim  # type: ignore[no-any-return]
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """NumPy's dtype of the elements."""
         return self._d.dtype  # type: ignore[no-any-return]
 
     @property
     def size(self) -> int:
+        """The number of elements."""
         return self._d.size  # type: ignore[no-any-return]
 
     @property
     def itemsize(self) -> int:
+        """Bytes of one element."""
         return self._d.itemsize  # type: ignore[no-any-return]
 
     @property
     def nbytes(self) -> int:
+        """Bytes of all elements."""
         return self._d.nbytes  # type: ignore[no-any-return]
 
     @property
     def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next along each axis."""
         return self._d.strides  # type: ignore[no-any-return]
 
     @property
     def flags(self) -> Any:
+        """NumPy's flags of the memory: C_CONTIGUOUS, OWNDATA, WRITEABLE and others."""
         return self._d.flags
 
     @property
@@ -70,10 +78,18 @@ class Attributes(ArrayCore):
 
     @property
     def T(self) -> Any:
+        """A view with the axes in reverse order."""
         return table["transpose"](self, axes=tuple(range(self._d.ndim))[::-1])
 
     @property
     def mT(self) -> Any:
+        """A view with the last two axes swapped.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two axes.
+        """
         if self.ndim < 2:
             raise ValueError(f"mT: expected at least 2 dimensions, got {describe(self)}")
         n = self.ndim

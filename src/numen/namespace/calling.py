@@ -84,7 +84,11 @@ def _function(
 
     @functools.wraps(like)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if not modes.ACTIVE and modes.LIMIT and not writes and "out" not in kwargs:
+        if (
+            (modes.LIMIT if not modes.ACTIVE else modes.numpy_alone())
+            and not writes
+            and "out" not in kwargs
+        ):
             arrays: list[ArrayCore] = []
             plain = [_plain(a, arrays) for a in args]
             more = {k: _plain(v, arrays) for k, v in kwargs.items()} if kwargs else kwargs
@@ -172,7 +176,7 @@ def _collect(value: Any, found: list[ArrayCore]) -> None:
 def recorded(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     """Whether rows must compute the call: a recorder, the kernel engine, a gradient or a small
     float is concerned."""
-    if modes.LIMIT == 0 or (modes.ACTIVE and modes.state.special):
+    if modes.asks_for_rows():
         return True
     arrays = arrays_in(args, kwargs)
     if modes.NO_GRAD and not modes.state.grad:

@@ -54,7 +54,7 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     array([1, 3, 6])
     """
     if isinstance(a, ArrayCore) and out is None and a._n is None:
-        if not modes.ACTIVE and modes.LIMIT:
+        if modes.LIMIT if not modes.ACTIVE else modes.numpy_alone():
             return quick("cumsum", _cumsum_of, a, axis, dtype)
     return _cumsum(a, axis, dtype, out)
 
@@ -79,7 +79,7 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any
     array([ 1., 32.,  0.,  0.])
     """
     if isinstance(a, ArrayCore) and out is None and a._n is None:
-        if not modes.ACTIVE and modes.LIMIT:
+        if modes.LIMIT if not modes.ACTIVE else modes.numpy_alone():
             return quick("cumprod", _cumprod_of, a, axis, dtype)
     return _cumprod(a, axis, dtype, out)
 

@@ -169,6 +169,7 @@ class Memory(Attributes):
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The extent of each axis; assigning it reshapes this array in place."""
         return self._d.shape  # type: ignore[no-any-return]
 
     @shape.setter
@@ -177,6 +178,7 @@ class Memory(Attributes):
 
     @property
     def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next along each axis; assignable."""
         return self._d.strides  # type: ignore[no-any-return]
 
     @strides.setter
@@ -185,6 +187,7 @@ class Memory(Attributes):
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """NumPy's dtype of the elements; assigning one reads the memory anew."""
         return self._d.dtype  # type: ignore[no-any-return]
 
     @dtype.setter

@@ -52,7 +52,7 @@ def any(
     array([ True, False])
     """
     if isinstance(a, ArrayCore) and out is None and where is True:
-        if not modes.ACTIVE and modes.LIMIT and numeric(a):
+        if (modes.LIMIT if not modes.ACTIVE else modes.numpy_alone()) and numeric(a):
             return quick("any", _any_of, a, axis, None, None, keepdims)
     return _any(a, axis, out, keepdims, where=where)
 
@@ -77,7 +77,7 @@ def all(
     array([False,  True])
     """
     if isinstance(a, ArrayCore) and out is None and where is True:
-        if not modes.ACTIVE and modes.LIMIT and numeric(a):
+        if (modes.LIMIT if not modes.ACTIVE else modes.numpy_alone()) and numeric(a):
             return quick("all", _all_of, a, axis, None, None, keepdims)
     return _all(a, axis, out, keepdims, where=where)
 
@@ -117,7 +117,7 @@ def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) 
     array([1, 0])
     """
     if isinstance(a, ArrayCore) and out is None:
-        if not modes.ACTIVE and a._d.size < modes.LIMIT:
+        if a._d.size < modes.LIMIT if not modes.ACTIVE else modes.numpy_alone():
             return quick("argmax", _argmax_of, a, axis, keepdims)
         if numeric(a):
             return _place("argmax", a, axis, None, keepdims)
@@ -143,7 +143,11 @@ def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) 
     >>> nm.argmin(nm.array([[1, 5], [7, 2]]), axis=1)
     array([0, 1])
     """
-    if isinstance(a, ArrayCore) and out is None and not modes.ACTIVE and modes.LIMIT:
+    if (
+        isinstance(a, ArrayCore)
+        and out is None
+        and (modes.LIMIT if not modes.ACTIVE else modes.numpy_alone())
+    ):
         return quick("argmin", _argmin_of, a, axis, keepdims)
     return _argmin(a, axis, out, keepdims=keepdims)
 

@@ -89,7 +89,11 @@ def sum(
     array([4, 6])
     """
     if isinstance(a, ArrayCore) and dtype is None and initial is NO_VALUE and where is True:
-        if out is None and a._n is None and not modes.ACTIVE and a._d.size < modes.LIMIT:
+        if (
+            out is None
+            and a._n is None
+            and (a._d.size < modes.LIMIT if not modes.ACTIVE else modes.numpy_alone())
+        ):
             return quick("sum", _sum_of, a, axis, None, None, keepdims)
         if a._n is not None or numeric(a):
             return reduce("sum", a, axis, keepdims, None, out)
@@ -128,7 +132,7 @@ def prod(
     array([ 0., 24.,  0.,  0.])
     """
     if isinstance(a, ArrayCore) and dtype is None and initial is NO_VALUE and where is True:
-        if out is None and a._n is None and not modes.ACTIVE:
+        if out is None and a._n is None and (not modes.ACTIVE or modes.numpy_alone()):
             return quick("prod", _prod_of, a, axis, None, None, keepdims)
         if a._n is not None or numeric(a):
             return reduce("prod", a, axis, keepdims, None, out)
@@ -182,7 +186,11 @@ def mean(
     np.float64(3.0)
     """
     if isinstance(a, ArrayCore) and dtype is None and where is True:
-        if out is None and a._n is None and not modes.ACTIVE and a._d.size < modes.LIMIT:
+        if (
+            out is None
+            and a._n is None
+            and (a._d.size < modes.LIMIT if not modes.ACTIVE else modes.numpy_alone())
+        ):
             return quick("mean", _mean_of, a, axis, keepdims)
         if a._n is not None or numeric(a):
             return reduce("mean", a, axis, keepdims, None, out)
@@ -224,7 +232,11 @@ def max(
     array([5, 7])
     """
     if isinstance(a, ArrayCore) and initial is NO_VALUE and where is True:
-        if out is None and a._n is None and not modes.ACTIVE and a._d.size < modes.LIMIT:
+        if (
+            out is None
+            and a._n is None
+            and (a._d.size < modes.LIMIT if not modes.ACTIVE else modes.numpy_alone())
+        ):
             return quick("max", _max_of, a, axis, None, None, keepdims)
         if a._n is not None or numeric(a):
             return reduce("max", a, axis, keepdims, None, out)
@@ -254,7 +266,11 @@ def min(
 ) -> Any:
     """Smallest element along axes; as `max`."""
     if isinstance(a, ArrayCore) and initial is NO_VALUE and where is True:
-        if out is None and a._n is None and not modes.ACTIVE and a._d.size < modes.LIMIT:
+        if (
+            out is None
+            and a._n is None
+            and (a._d.size < modes.LIMIT if not modes.ACTIVE else modes.numpy_alone())
+        ):
             return quick("min", _min_of, a, axis, None, None, keepdims)
         if a._n is not None or numeric(a):
             return reduce("min", a, axis, keepdims, None, out)

@@ -12,8 +12,8 @@ from __future__ import annotations
 import builtins
 import dis
 import functools
+import importlib
 import sys
-import sysconfig
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -29,8 +29,6 @@ from numen.tracing.watch import contents_of, dict_of, is_random, random_state, w
 MAX_SLOTS = 4096
 MISSING = type("Missing", (), {"__repr__": lambda self: "<missing>"})()
 SCALARS = (bool, int, float, complex, str, bytes, type(None))
-
-_LIBRARY_PATHS = tuple({sysconfig.get_path(k) for k in ("purelib", "platlib", "stdlib")})
 
 
 class Slot:
@@ -104,7 +102,14 @@ def is_library_module(name: str | None) -> bool:
         return True
     module = sys.modules.get(name) or sys.modules.get(top)
     path = getattr(module, "__file__", None)
-    return path is not None and path.startswith(_LIBRARY_PATHS)
+    return path is not None and path.startswith(_library_paths())
+
+
+@functools.cache
+def _library_paths() -> tuple[str, ...]:
+    """The folders of installed libraries; `sysconfig` is loaded with the first trace."""
+    config = importlib.import_module("sysconfig")
+    return tuple({config.get_path(k) for k in ("purelib", "platlib", "stdlib")})
 
 
 def set_attribute(owner: Any, name: str, value: Any) -> None:

@@ -7,7 +7,8 @@ random generators after the trace, the rest is refused where the traced code nam
 
 from __future__ import annotations
 
-import random
+import functools
+import importlib
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,15 @@ def contents_of(data: np.ndarray[Any, Any]) -> Any:
     return data.dtype.str, data.shape, data.tobytes()
 
 
+@functools.cache
+def _random() -> Any:
+    """Python's module `random`, loaded with the first trace."""
+    return importlib.import_module("random")
+
+
 def is_random(value: Any) -> bool:
     """Whether an object is a random generator: Python's, NumPy's or numen's copy of NumPy's."""
-    if isinstance(value, (random.Random, np.random.Generator, np.random.RandomState)):
+    if isinstance(value, (_random().Random, np.random.Generator, np.random.RandomState)):
         return True
     return isinstance((dict_of(value) or {}).get("_numpy"), np.random.Generator)
 
@@ -47,7 +54,7 @@ def dict_of(value: Any) -> Any:
 
 def random_state(generator: Any) -> Any:
     """The state of a random generator, comparable."""
-    if isinstance(generator, random.Random):
+    if isinstance(generator, _random().Random):
         return generator.getstate()
     if isinstance(generator, np.random.RandomState):
         return comparable(generator.get_state(legacy=False))
@@ -56,7 +63,7 @@ def random_state(generator: Any) -> Any:
 
 def global_random_state() -> Any:
     """The state of Python's and NumPy's global generators, comparable."""
-    return random.getstate(), comparable(np.random.get_state(legacy=False))
+    return _random().getstate(), comparable(np.random.get_state(legacy=False))
 
 
 def comparable(state: Any) -> Any:
