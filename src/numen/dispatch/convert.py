@@ -63,6 +63,19 @@ def unwrap_nested(value: Any) -> Any:
     return value
 
 
+def one_axis(axis: Any, ndim: int, op: str) -> int:
+    """An axis argument that must be a single axis, as a non-negative int.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If the axis is out of bounds.
+    TypeError
+        If it is no integer.
+    """
+    return normalize_axes(index(axis), ndim, op)[0]
+
+
 def normalize_axes(axis: Any, ndim: int, op: str) -> tuple[int, ...]:
     """Axis arguments as sorted non-negative ints; None means all.
 

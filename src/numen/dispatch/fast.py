@@ -111,7 +111,7 @@ def binary(
         if kind is array and not modes.ACTIVE:
             x = a._d
             y = b._d
-            limit = modes.CHEAP_LIMIT if cheap else modes.LIMIT
+            limit = modes.QUICK
             if x.size < limit and y.size < limit:
                 try:
                     d = plain(x, y) if x.dtype is y.dtype else impl(x, y)

@@ -27,7 +27,12 @@ KERNEL_THRESHOLD = 16_384
 CHEAP_THRESHOLD = 262_144
 """The same for cheap rows: only a second thread makes them faster."""
 
+QUICK_LIMIT = 8_192
+"""Least elements at which a binary op leaves its fast path: the result of two smaller operands,
+at most 512 MiB, needs no check against the memory there is."""
+
 ACTIVE: int = 0
+QUICK: int = QUICK_LIMIT
 LIMIT: int = KERNEL_THRESHOLD
 CHEAP_LIMIT: int = CHEAP_THRESHOLD
 NO_GRAD: int = 0
@@ -95,8 +100,9 @@ _before: dict[int, list[str]] = {}
 
 
 def _on_engine(name: str, per_thread: bool) -> None:
-    global LIMIT, CHEAP_LIMIT
+    global LIMIT, CHEAP_LIMIT, QUICK
     if not per_thread:
+        QUICK = 0 if name == "kernels" else QUICK_LIMIT
         LIMIT = {"auto": KERNEL_THRESHOLD, "numpy": NEVER, "kernels": 0}[name]
         CHEAP_LIMIT = {"auto": CHEAP_THRESHOLD, "numpy": NEVER, "kernels": 0}[name]
         return

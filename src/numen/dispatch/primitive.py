@@ -19,6 +19,7 @@ batch(size, args, axes, **params) -> the output with its batch axis first; `axes
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,6 +28,7 @@ import numpy as np
 from numen.dispatch import backends, core, modes, slots, views
 from numen.dispatch.core import SCALAR, ArrayCore, Node, is_differentiable
 from numen.errors import GradientError, describe, name_error
+from numen.runtime import memory
 
 Rule = Callable[..., Any]
 Samples = Callable[[Any, np.dtype[Any]], Sequence[tuple[tuple[Any, ...], dict[str, Any]]]]
@@ -125,6 +127,10 @@ class Primitive:
 
     def compute(self, raw: Sequence[Any], params: dict[str, Any]) -> Any:
         """Evaluate on raw arguments with the engine that holds."""
+        if self.ufunc is not None and len(raw) == 2:
+            a, b = raw
+            if type(a) is np.ndarray and type(b) is np.ndarray and a.shape != b.shape:
+                self._check_room(a, b)
         if not modes.ACTIVE:
             limit = modes.CHEAP_LIMIT if self.cheap else modes.LIMIT
             for a in raw:
@@ -149,6 +155,23 @@ class Primitive:
                     data = run_kernel(self, raw, params)
                     break
         return self._numpy(raw, params) if data is None else data
+
+    def _check_room(self, a: Any, b: Any) -> None:
+        """Refuse a result of broadcasting that does not fit into memory, before NumPy makes it.
+
+        Raises
+        ------
+        MemoryError
+            If there is less memory left than the result needs.
+        """
+        if a.size * b.size < modes.QUICK_LIMIT**2 or self.name == "matmul":
+            return
+        try:
+            shape = np.broadcast_shapes(a.shape, b.shape)
+        except ValueError:
+            return  # the op says so itself
+        itemsize = max(a.itemsize, b.itemsize)
+        memory.check_room(math.prod(shape) * itemsize, f"a {self.name} of shape {shape}")
 
     def _numpy(self, raw: Sequence[Any], params: dict[str, Any]) -> Any:
         """NumPy's result; its exceptions name the op and what came."""

@@ -14,13 +14,14 @@ import numpy as np
 
 from numen.dispatch import backward as _backward
 from numen.dispatch import core, modes, views
-from numen.dispatch.backends import backend_of, is_backend_array
+from numen.dispatch.backends import is_backend_array
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import SCALAR, ArrayCore, Leaf, is_differentiable
 from numen.errors import DTypeError, GradientError, describe, name_error
-from numen.namespace import layout, operators
+from numen.namespace import layout, operators, signatures
 from numen.namespace.access import Access
 from numen.namespace.buffers import ndarray_new
+from numen.namespace.devices import backend_among, on_host
 from numen.namespace.memory import Memory
 from numen.namespace.methods import Methods
 from numen.namespace.protocols import Protocols
@@ -175,13 +176,13 @@ class Array(Protocols, Access, Memory, Methods):
         if self._n is not None:
             raise GradientError("numpy: this array requires a gradient. Hint: detach().numpy()")
         self._leaves("numpy()")
-        backend = backend_of((self._d,))
-        if backend is not None:
-            return backend.to_host(self._d)  # type: ignore[no-any-return]
+        data = on_host(self)
+        if data is not self._d:
+            return data  # type: ignore[no-any-return]
         self._escape()
         return self._d  # type: ignore[no-any-return]
 
-    def item(self, *args: Any) -> Any:
+    def item(self, /, *args: Any) -> Any:
         """The element as a Python scalar: the only one, that at a flat index, or that at an index.
 
         Raises
@@ -204,13 +205,24 @@ class Array(Protocols, Access, Memory, Methods):
         return self[args[0] if len(args) == 1 else args].item()
 
     def _item(self, args: tuple[Any, ...]) -> Any:
+        if args and backend_among(self) is not None:
+            return self._item_on_device(args)
         try:
             return self._d.item(*args)
         except (ValueError, IndexError) as error:
             name_error("item", error, (self,))
             raise
 
-    def tolist(self) -> Any:
+    def _item_on_device(self, args: tuple[Any, ...]) -> Any:
+        """An element by index; backends give the only one alone."""
+        if len(args) == 1 and not isinstance(args[0], tuple):
+            size = self._d.size
+            if not -size <= args[0] < size:
+                raise IndexError(f"index {args[0]} is out of bounds for size {size}")
+            return self._flat()[args[0]].item()
+        return self[args[0] if len(args) == 1 else args].item()
+
+    def tolist(self, /) -> Any:
         """The elements as nested lists of Python objects; of a 0-d array the object itself."""
         self._leaves("tolist()")
         return self._d.tolist()
@@ -261,13 +273,13 @@ class Array(Protocols, Access, Memory, Methods):
     def __hash__(self) -> int:
         if self._v is SCALAR:
             self._leaves("hash()")
-            return hash(self._d[()])
+            return hash(on_host(self)[()])
         raise TypeError(f"unhashable type: 'Array' ({describe(self)})")
 
     # ------------------------------------------------------------ text
     def __repr__(self) -> str:
         self._leaves("repr()")
-        data = self._d
+        data = on_host(self)
         if self._v is SCALAR:
             return repr(data[()])
         text = repr(data)
@@ -277,23 +289,24 @@ class Array(Protocols, Access, Memory, Methods):
 
     def __str__(self) -> str:
         self._leaves("str()")
-        return str(self._d[()] if self._v is SCALAR else self._d)
+        return str(on_host(self)[()] if self._v is SCALAR else on_host(self))
 
-    def __format__(self, spec: str) -> str:
+    def __format__(self, spec: str, /) -> str:
         self._leaves("format()")
-        if self._v is SCALAR or (not self._d.ndim and spec):
-            return format(self._d[()], spec)
-        return format(self._d, spec)
+        data = on_host(self)
+        if self._v is SCALAR or (not data.ndim and spec):
+            return format(data[()], spec)
+        return format(data, spec)
 
     # ------------------------------------------------------------ copies
-    def copy(self, order: str = "C") -> Array:
+    def copy(self, /, order: str = "C") -> Array:
         """A copy that shares no memory; gradients flow through it."""
         return layout.copy_of(self, order)  # type: ignore[no-any-return]
 
-    def __copy__(self) -> Array:
+    def __copy__(self, /) -> Array:
         return self.copy()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Array:
+    def __deepcopy__(self, memo: dict[int, Any], /) -> Array:
         if self._n is not None and type(self._n) is not Leaf:
             raise GradientError(
                 "deepcopy: only leaves can be copied with their gradient state. Hint: detach()"
@@ -302,13 +315,14 @@ class Array(Protocols, Access, Memory, Methods):
         result = memo[id(self)] = _rebuild(type(self), data, self._n is not None, self._v is SCALAR)
         return result
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self, /) -> Any:
         if self._n is not None and type(self._n) is not Leaf:
             raise GradientError("pickle: only leaves can be stored. Hint: detach()")
         return _rebuild, (type(self), self._d, self._n is not None, self._v is SCALAR)
 
     def astype(
         self,
+        /,
         dtype: Any,
         order: str = "K",
         casting: str = "unsafe",
@@ -376,12 +390,14 @@ class Array(Protocols, Access, Memory, Methods):
 
 def _rebuild(cls: type[Array], data: Any, requires_grad: bool, scalar: bool) -> Array:
     array = cls.__new__(cls)
+    frozen = scalar and isinstance(data, (np.ndarray, np.generic))
     ArrayCore.__init__(
-        array, core.freeze_scalar(data) if scalar else data, None, SCALAR if scalar else None
+        array, core.freeze_scalar(data) if frozen else data, None, SCALAR if scalar else None
     )
     return array.requires_grad_() if requires_grad else array
 
 
+signatures.show_as_numpy(Array)
 core.fill_array_class(Array)
 
 ndarray = Array

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import convert, core, modes
+from numen.dispatch import backends, convert, core, modes
 from numen.dispatch.core import SCALAR, ArrayCore, is_differentiable
 from numen.errors import GradientError
 from numen.namespace.calling import wrap_results
+from numen.namespace.devices import backend_among, host_model, on_host, placed
 from numen.ops import table
 
 __all__ = ["array", "asanyarray", "asarray", "asarray_chkfinite"]
@@ -25,7 +26,9 @@ __all__ = ["array", "asanyarray", "asarray", "asarray_chkfinite"]
 
 def made(data: Any, requires_grad: bool = False) -> Any:
     """An Array of values that NumPy made; a constant to a recorder."""
-    result = core.ARRAY(data if type(data) is np.ndarray else np.asarray(data).view(np.ndarray))
+    if type(data) is not np.ndarray and not backends.is_backend_array(data):
+        data = np.asarray(data).view(np.ndarray)
+    result = core.ARRAY(data)
     if modes.ACTIVE and modes.state.recorder is not None:
         modes.state.recorder.constant(result)
     return result.requires_grad_() if requires_grad else result
@@ -42,7 +45,8 @@ def known(value: Any, op: str) -> Any:
                 recorder.leave(value, f"{op}()")
             else:
                 recorder.query(value, query)
-        return value._d[()] if value._v is SCALAR else value._d
+        data = on_host(value)
+        return data[()] if value._v is SCALAR else data
     kind: Any = type(value)
     if kind in (list, tuple):
         return kind([known(v, op) for v in value])
@@ -54,10 +58,13 @@ def known(value: Any, op: str) -> Any:
 
 
 def followed(*values: Any) -> bool:
-    """Whether rows must compute what comes of these values: one carries a gradient, or is an Array
-    in a trace."""
-    if modes.ACTIVE and modes.state.recorder is not None:
-        return any([contains_array(v) for v in values])
+    """Whether rows must compute what comes of these values: one carries a gradient, is an Array in
+    a trace, or lives on another device."""
+    if modes.ACTIVE:
+        if modes.state.recorder is not None:
+            return any([contains_array(v) for v in values])
+        if backend_among(*values) is not None:
+            return True
     if modes.NO_GRAD and not modes.state.grad:
         return False
     return any([contains_array(v, gradient=True) for v in values])
@@ -106,6 +113,7 @@ def array(
     subok: bool = False,
     ndmin: int = 0,
     like: Any = None,
+    device: str | None = None,
     requires_grad: bool = False,
 ) -> Any:
     """Make an Array, copying the values.
@@ -127,6 +135,8 @@ def array(
         Least number of dimensions; ones are prepended.
     like : array_like, optional
         No meaning: the result is always an Array.
+    device : str, optional
+        Where to put it; by default where the values are.
     requires_grad : bool
         Make a leaf: record what happens to the array and accumulate its gradient in `.grad`.
         The values' own gradients end here.
@@ -151,9 +161,9 @@ def array(
     """
     check_like(like)
     if not requires_grad:
-        return _from_value(object, dtype, copy, order or "K", ndmin)
+        return placed(_from_value(object, dtype, copy, order or "K", ndmin), device)
     with modes.no_grad():
-        result = _from_value(object, dtype, copy, order or "K", ndmin)
+        result = placed(_from_value(object, dtype, copy, order or "K", ndmin), device)
     return result.requires_grad_()
 
 
@@ -181,8 +191,7 @@ def asarray(
     array([5., 0.])
     """
     check_like(like)
-    check_device(device)
-    return _from_value(a, dtype, copy, order or "K", 0)
+    return placed(_from_value(a, dtype, copy, order or "K", 0), device)
 
 
 def asanyarray(
@@ -212,11 +221,6 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> An
     return x
 
 
-def check_device(device: str | None) -> None:
-    if device is not None and device != "cpu":
-        raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
-
-
 def _from_value(value: Any, dtype: Any, copy: bool | None, order: str, ndmin: int) -> Any:
     """np.array, with gradients and traces."""
     if isinstance(value, ArrayCore):
@@ -226,7 +230,7 @@ def _from_value(value: Any, dtype: Any, copy: bool | None, order: str, ndmin: in
             result = _stacked(value, dtype)
             if result is not None:
                 if copy is False:
-                    np.array(unwrapped(value), dtype, copy=False)  # raises
+                    np.array(_models(value), dtype, copy=False)  # raises
                 return _with_axes(result, ndmin)
         value = known(value, "array")
     data = np.array(value, dtype, copy=copy, order=order, ndmin=ndmin)  # type: ignore[call-overload]
@@ -244,7 +248,7 @@ def _from_array(x: Any, dtype: Any, copy: bool | None, order: str, ndmin: int) -
         data = np.array(source, dtype, copy=copy, order=order, ndmin=ndmin)  # type: ignore[call-overload]
         return wrap_results(data, "array", [x])
     # NumPy says which dtype and layout it makes of one like this, and whether it copies.
-    model = np.empty_like(x._d)
+    model = host_model(x._d)
     data = np.array(model, dtype, copy=copy, order=order)  # type: ignore[call-overload]
     if data is model and x._v is not SCALAR:
         return _with_axes(x, ndmin)
@@ -268,7 +272,7 @@ def _with_axes(x: Any, ndmin: int) -> Any:
 def _stacked(value: Any, dtype: Any) -> Any:
     """Nested sequences with Arrays inside, joined by rows; None where NumPy makes no number of
     them."""
-    whole = np.array(unwrapped(value), dtype)  # raises where the sequences are ragged
+    whole = np.array(_models(value), dtype)  # raises where the sequences are ragged
     if whole.dtype.kind not in "biufc" and not is_differentiable(whole.dtype):
         if modes.grad_enabled() and contains_array(value, gradient=True):
             raise GradientError(
@@ -276,9 +280,12 @@ def _stacked(value: Any, dtype: Any) -> Any:
             )
         return None
 
+    backend = backend_among(value)
+
     def join(part: Any) -> Any:
         if not contains_array(part):
-            return made(np.array(part, whole.dtype))
+            data = np.array(part, whole.dtype)
+            return made(data if backend is None else backend.from_host(data))
         if isinstance(part, ArrayCore):
             return part if part._d.dtype == whole.dtype else table["cast"](part, dtype=whole.dtype)
         rows = [join(p) for p in part]
@@ -286,6 +293,16 @@ def _stacked(value: Any, dtype: Any) -> Any:
         return table["concatenate"](*rows, axis=0)
 
     return join(value)
+
+
+def _models(value: Any) -> Any:
+    """Nested sequences as NumPy can read them; arrays of other devices by their shape and dtype."""
+    if backend_among(value) is None:
+        return unwrapped(value)
+    if isinstance(value, ArrayCore):
+        model = np.zeros(value._d.shape, value._d.dtype)
+        return model[()] if value._v is SCALAR else model
+    return [_models(v) for v in value] if type(value) in (list, tuple) else value
 
 
 def _from_nested(value: Any, dtype: Any) -> Any:

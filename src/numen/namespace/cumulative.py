@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import modes
-from numen.dispatch.convert import as_array, normalize_axes
+from numen.dispatch.convert import as_array, one_axis
 from numen.dispatch.core import ArrayCore
 from numen.namespace.calling import composes
 from numen.namespace.output import target_of
-from numen.namespace.reducing import fronts, numeric, put_into, quick
+from numen.namespace.reducing import fronts, line, numeric, put_into, quick
 from numen.ops import table
 from numen.ops.common import constant
 
@@ -29,9 +29,7 @@ def accumulate(name: str, x: Any, axis: Any, dtype: Any, out: Any) -> Any:
         wanted = target_of(out, name)._d.dtype
         if np.can_cast(x._d.dtype, wanted, "same_kind"):
             dtype = wanted
-    if axis is None:
-        x, axis = x.reshape(-1), 0
-    (ax,) = normalize_axes(axis, x.ndim, name)
+    x, ax = line(x, axis, name)
     if dtype is None:
         return put_into(out, table[name](x, axis=ax), name)
     result = table[name](x.astype(dtype, copy=False), axis=ax)
@@ -92,9 +90,9 @@ def _cumulative(
     name: str, a: Any, axis: Any, dtype: Any, out: Any, include_initial: bool, first: int
 ) -> Any:
     x = as_array(a)
-    if not x.ndim or (axis is None and x.ndim > 1):
+    if not x.ndim or (axis is None and x.ndim > 1) or type(axis) is tuple:
         return NotImplemented  # NumPy says why
-    axis = 0 if axis is None else normalize_axes(axis, x.ndim, name)[0]
+    axis = 0 if axis is None else one_axis(axis, x.ndim, name)
     if not include_initial:
         return accumulate(name, x, axis, dtype, out)
     result = accumulate(name, x, axis, dtype, None)

@@ -13,17 +13,11 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import modes
+from numen.dispatch.backends import backend_named, in_use, module_of
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import ArrayCore
-from numen.namespace.creation import (
-    array,
-    check_device,
-    check_like,
-    followed,
-    known,
-    made,
-    unwrapped,
-)
+from numen.namespace.creation import array, check_like, followed, known, made, unwrapped
+from numen.namespace.devices import placed
 from numen.ops import table
 from numen.runtime.memory import check_room
 
@@ -64,8 +58,11 @@ def _filled(
 ) -> Any:
     check_like(like)
     sizes = shape_of(shape)
+    if device is not None and (backend := backend_named(device)) is not None:
+        function = getattr(backend.module, function.__name__)
+        return made(function(sizes, float if dtype is None else dtype, order), requires_grad)
     check_size(sizes, dtype)
-    return made(function(sizes, dtype, order, device=device), requires_grad)
+    return made(function(sizes, dtype, order), requires_grad)
 
 
 def zeros(
@@ -146,23 +143,25 @@ def full(
            [7, 7, 7]])
     """
     check_like(like)
-    check_device(device)
     sizes = shape_of(shape)
     if followed(fill_value):
-        return _full_of(sizes, fill_value, dtype, order, requires_grad)
-    value = known(fill_value, "full")
-    check_size(sizes, np.asarray(value).dtype if dtype is None else dtype)
-    full_of: Any = np.full
-    return made(full_of(sizes, value, dtype, order), requires_grad)
+        result = _full_of(sizes, fill_value, dtype, order)
+        result = result.detach() if requires_grad else result
+    else:
+        value = known(fill_value, "full")
+        check_size(sizes, np.asarray(value).dtype if dtype is None else dtype)
+        full_of: Any = np.full
+        result = made(full_of(sizes, value, dtype, order))
+    result = placed(result, device)
+    return result.requires_grad_() if requires_grad else result
 
 
-def _full_of(shape: Any, value: Any, dtype: Any, order: str, requires_grad: bool) -> Any:
+def _full_of(shape: Any, value: Any, dtype: Any, order: str) -> Any:
     """`full` by rows."""
     target = shape if isinstance(shape, tuple) else (index(shape),)
     result = array(value, dtype, copy=None)
     result = table["broadcast_to"](result, shape=target)
-    result = array(result, order=order)
-    return result.detach().requires_grad_() if requires_grad else result
+    return array(result, order=order)
 
 
 def _filled_like(
@@ -173,11 +172,16 @@ def _filled_like(
     subok: bool,
     shape: Any,
     device: str | None,
+    *value: Any,
 ) -> Any:
     source = a._d if isinstance(a, ArrayCore) else np.asanyarray(unwrapped(a))
     sizes = None if shape is None else shape_of(shape)
+    if in_use():
+        function = getattr(module_of(source), function.__name__)
+        options = {"dtype": dtype, "order": order, "shape": sizes}
+        return placed(made(function(source, *value, **options)), device)
     check_size(source.shape if sizes is None else sizes, source.dtype if dtype is None else dtype)
-    return made(function(source, dtype, order, subok, sizes, device=device))
+    return placed(made(function(source, *value, dtype, order, subok, sizes)), device)
 
 
 def zeros_like(
@@ -236,12 +240,10 @@ def full_like(
     if followed(fill_value):
         source = as_array(a)
         sizes = source.shape if shape is None else shape_of(shape)
-        turned = order in ("K", "A") and source._d.flags.fnc
+        flags = source._d.flags
+        turned = order in ("K", "A") and flags.f_contiguous and not flags.c_contiguous
         order = "F" if turned else order
-        return _full_of(sizes, fill_value, source.dtype if dtype is None else dtype, order, False)
+        result = _full_of(sizes, fill_value, source.dtype if dtype is None else dtype, order)
+        return placed(result, device)
     value = known(fill_value, "full_like")
-
-    def function(source: Any, dtype: Any, order: Any, subok: bool, shape: Any, device: Any) -> Any:
-        return np.full_like(source, value, dtype, order, subok, shape, device=device)
-
-    return _filled_like(function, a, dtype, order, subok, shape, device)
+    return _filled_like(np.full_like, a, dtype, order, subok, shape, device, value)

@@ -17,6 +17,7 @@ from numen.dispatch.convert import as_array
 from numen.dispatch.core import SCALAR, ArrayCore
 from numen.errors import describe, name_error
 from numen.namespace.calling import arrays_in, host, raw, recorded
+from numen.namespace.devices import placed
 from numen.ops import table
 
 __all__ = ["copy", "astype", "require", "ascontiguousarray", "asfortranarray", "isfortran"]
@@ -164,13 +165,11 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     TypeError
         If `x` is no array.
     ValueError
-        If the device is not "cpu".
+        If there is no such device.
     """
     if not isinstance(x, (ArrayCore, np.ndarray, np.generic)):
         raise TypeError(f"astype: expected an array, got {describe(x)}")
-    if device is not None and device != "cpu":
-        raise ValueError(f"astype: expected device 'cpu', got {device!r}")
-    return cast_of(as_array(x), dtype, copy=copy)
+    return placed(cast_of(as_array(x), dtype, copy=copy), device)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:

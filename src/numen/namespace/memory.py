@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import core, modes, views
-from numen.dispatch.backends import backend_named, backend_of
 from numen.dispatch.convert import operand
 from numen.dispatch.core import SCALAR, ArrayCore, Cell, View
 from numen.errors import GradientError, describe
 from numen.namespace.attributes import Attributes
 from numen.namespace.calling import run_host, wrap_results
+from numen.namespace.devices import moved
 from numen.ops import table
 
 
@@ -26,7 +26,7 @@ class Memory(Attributes):
 
     __slots__ = ()
 
-    def view(self, dtype: Any = None, type: Any = None) -> Any:
+    def view(self, /, dtype: Any = None, type: Any = None) -> Any:
         """The same memory, seen as another dtype.
 
         Parameters
@@ -60,38 +60,38 @@ class Memory(Attributes):
             return table["view_dtype"](self, dtype=target)
         return run_host(np.ndarray.view, "view", (self, target), {})
 
-    def byteswap(self, inplace: bool = False) -> Any:
+    def byteswap(self, /, inplace: bool = False) -> Any:
         """Items with their bytes in the opposite order, in place if asked."""
         if inplace:
             run_host(lambda d: d.byteswap(True), "byteswap", (self,), {}, writes=(0,))
             return self
         return run_host(np.ndarray.byteswap, "byteswap", (self,), {})
 
-    def getfield(self, dtype: Any, offset: int = 0) -> Any:
+    def getfield(self, /, dtype: Any, offset: int = 0) -> Any:
         """A view of the part of each item that starts `offset` bytes in."""
         return run_host(np.ndarray.getfield, "getfield", (self, dtype, offset), {})
 
-    def setfield(self, val: Any, dtype: Any, offset: int = 0) -> None:
+    def setfield(self, val: Any, /, dtype: Any, offset: int = 0) -> None:
         """Write into the part of each item that starts `offset` bytes in."""
         run_host(np.ndarray.setfield, "setfield", (self, val, dtype, offset), {}, writes=(0,))
 
-    def setflags(self, write: Any = None, align: Any = None, uic: Any = None) -> None:
+    def setflags(self, /, write: Any = None, align: Any = None, uic: Any = None) -> None:
         """Set the WRITEABLE and ALIGNED flags."""
         if self._v is SCALAR and write:
             raise ValueError("cannot set WRITEABLE flag to True of this array: it is a scalar")
         self._d.setflags(write, align, uic)
 
-    def tobytes(self, order: Any = "C") -> bytes:
+    def tobytes(self, /, order: Any = "C") -> bytes:
         """The items' bytes in C (or Fortran) order."""
         self._leaves("tobytes()")
         return self._d.tobytes(order)  # type: ignore[no-any-return]
 
-    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
+    def tofile(self, fid: Any, /, sep: str = "", format: str = "%s") -> None:
         """Write the items to a file, as bytes or (with `sep`) text."""
         self._leaves("tofile()")
         self._d.tofile(fid, sep, format)
 
-    def dump(self, file: Any) -> None:
+    def dump(self, /, file: Any) -> None:
         """Pickle the array to a file (a path or an open binary file)."""
         if hasattr(file, "write"):
             pickle.dump(self, file, protocol=2)
@@ -99,7 +99,7 @@ class Memory(Attributes):
         with open(file, "wb") as f:
             pickle.dump(self, f, protocol=2)
 
-    def dumps(self) -> bytes:
+    def dumps(self, /) -> bytes:
         """The array pickled to bytes."""
         return pickle.dumps(self, protocol=2)
 
@@ -115,7 +115,7 @@ class Memory(Attributes):
             raise ValueError("to_device: the stream argument is not supported")
         return moved(self, device)
 
-    def resize(self, *new_shape: Any, refcheck: bool = True) -> None:
+    def resize(self, /, *new_shape: Any, refcheck: bool = True) -> None:
         """Change shape and size in place, new elements being zero.
 
         Raises
@@ -149,7 +149,7 @@ class Memory(Attributes):
         self._d = new
         self._v = None
 
-    def __setstate__(self, state: Any) -> None:
+    def __setstate__(self, state: Any, /) -> None:
         data = np.empty(0)
         data.__setstate__(state)
         self._d = data
@@ -240,31 +240,6 @@ class Memory(Attributes):
 
 
 _CLASS = type
-
-
-def moved(x: Any, device: str) -> Any:
-    """x on a device; gradients do not flow through the move.
-
-    Raises
-    ------
-    ValueError
-        If there is no such device.
-    GradientError
-        If a move would lose a gradient.
-    """
-    target = backend_named(device)
-    if x.device == device:
-        return x
-    if x._n is not None and (not modes.NO_GRAD or modes.state.grad):
-        raise GradientError(
-            f"to_device: no gradient flows between devices; got {describe(x)}. Hint: detach() it"
-        )
-    x._leaves("to_device()")
-    source = backend_of((x._d,))
-    data = x._d if source is None else source.to_host(x._d)
-    if target is not None:
-        data = target.from_host(data)
-    return core.ARRAY(data, None, SCALAR if x._v is SCALAR else None)
 
 
 def _parents(x: ArrayCore) -> tuple[ArrayCore, ...]:

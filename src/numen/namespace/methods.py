@@ -18,6 +18,7 @@ from numen.namespace import (
     reductions,
     selecting,
     sorting,
+    ufuncs,
 )
 from numen.namespace.attributes import Attributes
 
@@ -33,6 +34,7 @@ class Methods(Attributes):
     # ------------------------------------------------------------ reductions
     def sum(
         self,
+        /,
         axis: Any = None,
         dtype: Any = None,
         out: Any = None,
@@ -45,6 +47,7 @@ class Methods(Attributes):
 
     def prod(
         self,
+        /,
         axis: Any = None,
         dtype: Any = None,
         out: Any = None,
@@ -57,6 +60,7 @@ class Methods(Attributes):
 
     def mean(
         self,
+        /,
         axis: Any = None,
         dtype: Any = None,
         out: Any = None,
@@ -69,6 +73,7 @@ class Methods(Attributes):
 
     def std(
         self,
+        /,
         axis: Any = None,
         dtype: Any = None,
         out: Any = None,
@@ -85,6 +90,7 @@ class Methods(Attributes):
 
     def var(
         self,
+        /,
         axis: Any = None,
         dtype: Any = None,
         out: Any = None,
@@ -101,6 +107,7 @@ class Methods(Attributes):
 
     def max(
         self,
+        /,
         axis: Any = None,
         out: Any = None,
         keepdims: bool = False,
@@ -112,6 +119,7 @@ class Methods(Attributes):
 
     def min(
         self,
+        /,
         axis: Any = None,
         out: Any = None,
         keepdims: bool = False,
@@ -122,35 +130,53 @@ class Methods(Attributes):
         return reductions.min(self, axis, out, keepdims, initial, where)
 
     def any(
-        self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+        self,
+        /,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        dtype: Any = None,
     ) -> Any:
         """Whether any element along axes is true."""
+        if dtype is not None:
+            return ufuncs.logical_or.reduce(self, axis, dtype, out, keepdims, where=where)
         return reductions.any(self, axis, out, keepdims, where=where)
 
     def all(
-        self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+        self,
+        /,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        dtype: Any = None,
     ) -> Any:
         """Whether all elements along axes are true."""
+        if dtype is not None:
+            return ufuncs.logical_and.reduce(self, axis, dtype, out, keepdims, where=where)
         return reductions.all(self, axis, out, keepdims, where=where)
 
-    def argmax(self, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
+    def argmax(self, /, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
         """Index of the first largest element along an axis, or in the flattened array."""
         return reductions.argmax(self, axis, out, keepdims=keepdims)
 
-    def argmin(self, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
+    def argmin(self, /, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
         """Index of the first smallest element along an axis, or in the flattened array."""
         return reductions.argmin(self, axis, out, keepdims=keepdims)
 
-    def cumsum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    def cumsum(self, /, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         """Running sum along an axis, or of the flattened array."""
         return reductions.cumsum(self, axis, dtype, out)
 
-    def cumprod(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    def cumprod(self, /, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         """Running product along an axis, or of the flattened array."""
         return reductions.cumprod(self, axis, dtype, out)
 
     # ------------------------------------------------------------ shapes
-    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
+    def reshape(self, /, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
         """This array with another shape, as a view where strides permit.
 
         Raises
@@ -161,24 +187,24 @@ class Methods(Attributes):
         target = shape[0] if len(shape) == 1 else shape
         return manipulation.reshape(self, target, order, copy=copy)
 
-    def transpose(self, *axes: Any) -> Any:
+    def transpose(self, /, *axes: Any) -> Any:
         """Axes permuted (reversed without arguments), as a view."""
         order = axes[0] if len(axes) == 1 else axes
         return manipulation.transpose(self, None if order == () else order)
 
-    def swapaxes(self, axis1: int, axis2: int) -> Any:
+    def swapaxes(self, axis1: int, axis2: int, /) -> Any:
         """Two axes interchanged, as a view."""
         return manipulation.swapaxes(self, axis1, axis2)
 
-    def ravel(self, order: str = "C") -> Any:
+    def ravel(self, /, order: str = "C") -> Any:
         """Flattened, as a view where possible."""
         return manipulation.ravel(self, order)
 
-    def flatten(self, order: str = "C") -> Any:
+    def flatten(self, /, order: str = "C") -> Any:
         """Flattened copy."""
         return manipulation.flatten(self, order)
 
-    def squeeze(self, axis: Any = None) -> Any:
+    def squeeze(self, /, axis: Any = None) -> Any:
         """Without axes of length one.
 
         Raises
@@ -188,12 +214,13 @@ class Methods(Attributes):
         """
         return manipulation.squeeze(self, axis)
 
-    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    def diagonal(self, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
         """The diagonal of two axes, as a read-only view."""
         return manipulation.diagonal(self, offset, axis1, axis2)
 
     def trace(
         self,
+        /,
         offset: int = 0,
         axis1: int = 0,
         axis2: int = 1,
@@ -203,80 +230,81 @@ class Methods(Attributes):
         """The sum of the diagonal of two axes."""
         return manipulation.trace(self, offset, axis1, axis2, dtype, out)
 
-    def repeat(self, repeats: Any, axis: Any = None) -> Any:
+    def repeat(self, repeats: Any, /, axis: Any = None) -> Any:
         """Elements repeated along an axis, or flattened."""
         return manipulation.repeat(self, repeats, axis)
 
     # ------------------------------------------------------------ elements
-    def take(self, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+    def take(self, indices: Any, /, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
         """Elements at `indices` along an axis (flattened by default)."""
         return selecting.take(self, indices, axis, out, mode)
 
-    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+    def put(self, indices: Any, values: Any, /, mode: str = "raise") -> None:
         """Write `values` at flat `indices`."""
         placing.put(self, indices, values, mode)
 
-    def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> Any:
-        """Elements of `choices`, this array saying which."""
-        return selecting.choose(self, choices, out, mode)
+    def choose(self, /, *choices: Any, out: Any = None, mode: str = "raise") -> Any:
+        """Elements of `choices` (one sequence, or several arguments), this array saying which."""
+        given = choices[0] if len(choices) == 1 else choices
+        return selecting.choose(self, given, out, mode)
 
-    def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    def compress(self, /, condition: Any, axis: Any = None, out: Any = None) -> Any:
         """Slices along an axis where `condition` holds."""
         return selecting.compress(condition, self, axis, out)
 
-    def nonzero(self) -> Any:
+    def nonzero(self, /) -> Any:
         """Indices of the elements that are not zero, one array an axis."""
         return selecting.nonzero(self)
 
-    def fill(self, value: Any) -> None:
+    def fill(self, /, value: Any) -> None:
         """Write one value into every element."""
         views.write(self, operand(value), "fill", casting="unsafe")
 
     # ------------------------------------------------------------ order
     def sort(
-        self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None
+        self, /, axis: int = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None
     ) -> None:
         """Sort along an axis, in place."""
         sorting.sort_in_place(self, axis, kind, order, stable=stable)
 
     def argsort(
-        self, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None
+        self, /, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None
     ) -> Any:
         """Indices that would sort along an axis."""
         return sorting.argsort(self, axis, kind, order, stable=stable)
 
     def partition(
-        self, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None
+        self, kth: Any, /, axis: int = -1, kind: str = "introselect", order: Any = None
     ) -> None:
         """Put the kth elements where sorting would put them, in place."""
         sorting.partition_in_place(self, kth, axis, kind, order)
 
     def argpartition(
-        self, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+        self, kth: Any, /, axis: Any = -1, kind: str = "introselect", order: Any = None
     ) -> Any:
         """Indices that would partition along an axis."""
         return sorting.argpartition(self, kth, axis, kind, order)
 
-    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    def searchsorted(self, v: Any, /, side: str = "left", sorter: Any = None) -> Any:
         """Where `v` would be inserted to keep this sorted array sorted."""
         return sorting.searchsorted(self, v, side, sorter)
 
     # ------------------------------------------------------------ values
-    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+    def clip(self, /, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
         """Elements limited to [min, max]; NaN stays."""
         return pointwise.clip(self, min, max, out, **kwargs)
 
-    def round(self, decimals: int = 0, out: Any = None) -> Any:
+    def round(self, /, decimals: int = 0, out: Any = None) -> Any:
         """Elements rounded to `decimals` places, halves to even."""
         return pointwise.round(self, decimals, out)
 
-    def conj(self) -> Any:
+    def conj(self, /, out: Any = None) -> Any:
         """The complex conjugate; a real array itself."""
-        return pointwise.conj_of(self)
+        return pointwise.conj_of(self) if out is None else ufuncs.conjugate(self, out)
 
     conjugate = conj
 
-    def dot(self, b: Any, out: Any = None) -> Any:
+    def dot(self, /, b: Any, out: Any = None) -> Any:
         """NumPy's dot product."""
         return products.dot(self, b, out)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import modes
-from numen.dispatch.convert import as_array, normalize_axes
+from numen.dispatch.convert import as_array, one_axis
 from numen.dispatch.core import ArrayCore
 from numen.namespace.calling import composes
 from numen.namespace.output import into
@@ -86,12 +86,12 @@ def _place(name: str, x: Any, axis: Any, out: Any, keepdims: Any) -> Any:
     if not numeric(x):
         return NotImplemented
     keep = keepdims is not NO_VALUE and bool(keepdims)
-    if axis is None:
+    if axis is None or (not x.ndim and axis in (0, -1)):
         result = table[name](x.reshape(-1), axis=0, keepdims=False)
         if keep:
             result = result.reshape((1,) * x.ndim)
     else:
-        (ax,) = normalize_axes(axis, x.ndim, name)
+        ax = one_axis(axis, x.ndim, name)
         result = table[name](x, axis=ax, keepdims=keep)
     return into(out, result, name)
 

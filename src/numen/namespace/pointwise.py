@@ -11,7 +11,8 @@ import numpy as np
 
 from numen.dispatch import views
 from numen.dispatch.convert import as_array
-from numen.dispatch.core import ArrayCore
+from numen.dispatch.core import ArrayCore, is_differentiable
+from numen.errors import describe
 from numen.namespace.calling import composes, raw, wrap_results
 from numen.namespace.output import into
 from numen.namespace.ufuncs import arctan2, maximum, minimum, positive
@@ -217,9 +218,19 @@ def isreal(x: Any) -> Any:
 
 
 def conj_of(x: Any) -> Any:
-    """The complex conjugate; a real array itself."""
-    if x._d.dtype.kind in "biuf" or x._d.dtype.kind == "V":
-        return x
+    """The complex conjugate; a real array itself.
+
+    Raises
+    ------
+    TypeError
+        If the elements are no numbers and no objects.
+    """
+    dtype = x._d.dtype
+    if dtype.kind in "biuf" or is_differentiable(dtype):
+        if dtype.kind != "c":
+            return x
+    elif dtype.kind != "O":
+        raise TypeError(f"cannot conjugate non-numeric dtype, got {describe(x)}")
     from_ufunc = table["conjugate"]
     return from_ufunc(x) if x._d.dtype.kind == "c" else _conjugate(x)
 

@@ -35,7 +35,9 @@ class Protocols(Attributes):
     __array_priority__ = 1000.0
     __array_finalize__ = None
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, /, *inputs: Any, **kwargs: Any
+    ) -> Any:
         """A NumPy ufunc met an Array: numen's ufunc of that name computes."""
         for value in (*inputs, *_outs(kwargs)):
             if not isinstance(value, _OPERANDS) and _overrides(value, "__array_ufunc__"):
@@ -52,6 +54,7 @@ class Protocols(Attributes):
 
     def __array_function__(
         self,
+        /,
         func: Callable[..., Any],
         types: Iterable[type],
         args: Sequence[Any],
@@ -131,7 +134,7 @@ class Protocols(Attributes):
         self._exported("memoryview")
         return memoryview(self._d.copy() if self._v is SCALAR else self._d)
 
-    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
         """The module of array API functions: numen itself.
 
         Raises
@@ -147,6 +150,7 @@ class Protocols(Attributes):
 
     def __dlpack__(
         self,
+        /,
         *,
         stream: Any = None,
         max_version: Any = None,
@@ -167,7 +171,7 @@ class Protocols(Attributes):
             stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
         )
 
-    def __dlpack_device__(self) -> tuple[int, int]:
+    def __dlpack_device__(self, /) -> tuple[int, int]:
         """DLPack's (device type, id) of the memory."""
         return self._d.__dlpack_device__()  # type: ignore[no-any-return]
 

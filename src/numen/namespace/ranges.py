@@ -15,7 +15,8 @@ import numpy as np
 from numen.dispatch.convert import normalize_axes, operand
 from numen.dispatch.core import is_differentiable
 from numen.namespace.calling import composes, wrap_results
-from numen.namespace.creation import asarray, check_device, check_like, followed, known, made
+from numen.namespace.creation import asarray, check_like, followed, known, made
+from numen.namespace.devices import alongside, placed
 from numen.namespace.filled import check_size
 from numen.ops import table
 from numen.runtime.memory import check_room
@@ -42,8 +43,8 @@ def arange(
         Gradients flow to start and step.
     dtype : dtype, optional
         By default NumPy's choice for the numbers.
-    device : {None, 'cpu'}
-        Where to make it.
+    device : str, optional
+        Where to put it.
     like : array_like, optional
         No meaning: the result is always an Array.
     requires_grad : bool
@@ -66,14 +67,15 @@ def arange(
     _check_length(numbers, named)
     if len(args) < 4:
         named["dtype"] = dtype
-    data = _numpy.arange(*numbers, **named, device=device)
+    data = _numpy.arange(*numbers, **named)
     if followed(*args[:3], *ends.values()) and is_differentiable(data.dtype):
         start, step = _start_and_step(args, ends)
-        steps = made(np.arange(data.size).astype(data.dtype))
+        steps = alongside(made(np.arange(data.size).astype(data.dtype)), start, step)
         result = steps * step + start
         result = result if result._d.dtype == data.dtype else result.astype(data.dtype)
     else:
         result = made(data)
+    result = placed(result, device)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -126,6 +128,8 @@ def linspace(
         By default NumPy's choice for the end points, at least float64.
     axis : int
         Axis of the result along which the values lie, if the end points are arrays.
+    device : str, optional
+        Where to put it; by default where the end points are.
 
     Raises
     ------
@@ -141,15 +145,15 @@ def linspace(
     count = known(num, "linspace")
     result: Any = None
     if followed(start, stop) and _is_float(dtype):
-        check_device(device)
         values, step = _line(asarray(start) * 1.0, asarray(stop) * 1.0, count, endpoint)
         result = _finished(values, dtype, axis)
     else:
         if isinstance(count, int) and count > 0:
             check_room(count * 8, f"an array with shape ({count},)")
         ends = known(start, "linspace"), known(stop, "linspace")
-        data, step = _numpy.linspace(*ends, count, endpoint, True, dtype, axis, device=device)
+        data, step = _numpy.linspace(*ends, count, endpoint, True, dtype, axis)
         result, step = made(data), wrap_results(step, "linspace")
+    result = placed(result, device)
     if requires_grad:
         result.requires_grad_()
     return (result, step) if retstep else result
@@ -168,9 +172,10 @@ def _line(a: Any, b: Any, count: int, endpoint: bool) -> tuple[Any, Any]:
     delta = b - a
     step = delta / divisions if divisions > 0 else delta * math.nan
     positions = np.arange(count).reshape(-1, *(1,) * delta._d.ndim)
+    steps = alongside(made(positions.astype(delta._d.dtype)), delta)
     if divisions <= 0:
-        return made(positions.astype(delta._d.dtype)) * delta + a, step
-    values = made(positions.astype(delta._d.dtype)) * step + a
+        return steps * delta + a, step
+    values = steps * step + a
     if endpoint:
         values = table["where"](made(positions == divisions), b, values)
     return values, step
@@ -282,7 +287,7 @@ def eye(
     check_like(like)
     n, m, k = known(N, "eye"), known(M, "eye"), known(k, "eye")
     check_size((n, n if m is None else m), dtype)
-    return made(_numpy.eye(n, m, k, dtype, order, device=device))
+    return placed(made(_numpy.eye(n, m, k, dtype, order)), device)
 
 
 def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:

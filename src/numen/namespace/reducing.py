@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import core, modes, views
-from numen.dispatch.convert import as_array, normalize_axes, operand
+from numen.dispatch.convert import as_array, normalize_axes, one_axis, operand
 from numen.dispatch.core import SCALAR, ArrayCore, is_differentiable
 from numen.errors import name_error
 from numen.namespace.calling import wrap_results
@@ -27,6 +27,8 @@ NO_VALUE: Any = np._NoValue
 
 IDENTITIES: dict[str, Any] = {"sum": 0, "prod": 1, "any": False, "all": True}
 """What reductions give for no elements; max and min have none."""
+
+AVERAGES = ("mean", "var", "std")
 
 _ndarray = np.ndarray
 _NUMBERS = frozenset(np.dtype(code).type for code in "?bhilqBHILQefdgFDG")
@@ -86,17 +88,31 @@ def recording() -> bool:
 
 
 def axes_of(x: Any, axis: Any, name: str) -> tuple[int, ...]:
-    """The axes that an `axis` argument names."""
+    """The axes that an `axis` argument names; as in NumPy, axis 0 or -1 of a 0-d array is none,
+    except for averages."""
     rank = x._d.ndim
-    return tuple(range(rank)) if axis is None else normalize_axes(axis, rank, name)
+    if axis is None:
+        return tuple(range(rank))
+    if not rank and name not in AVERAGES:
+        one = axis[0] if type(axis) is tuple and len(axis) == 1 else axis
+        if type(one) is int and one in (0, -1):
+            return ()
+    return normalize_axes(axis, rank, name)
+
+
+def line(x: Any, axis: Any, name: str) -> tuple[Any, int]:
+    """x and the one axis to go along: None means the flattened array, and NumPy flattens 0-d arrays
+    whatever the axis."""
+    if axis is None or not x._d.ndim:
+        x = x.reshape(-1)
+    return x, 0 if axis is None else one_axis(axis, x._d.ndim, name)
 
 
 def reduce(
     name: str, x: Any, axis: Any, keepdims: Any = False, dtype: Any = None, out: Any = None
 ) -> Any:
     """The row's reduction of x, in `dtype` where one is given, written into `out`."""
-    rank = x._d.ndim
-    axes = tuple(range(rank)) if axis is None else normalize_axes(axis, rank, name)
+    axes = axes_of(x, axis, name)
     keep = keepdims is not NO_VALUE and bool(keepdims)
     if dtype is None and out is None:
         return table[name](x, axis=axes, keepdims=keep)

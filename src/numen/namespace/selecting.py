@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch.convert import as_array, normalize_axes, operand
+from numen.dispatch.convert import as_array, operand
 from numen.dispatch.core import SCALAR, ArrayCore
 from numen.namespace.calling import composes, host
 from numen.namespace.creation import array, asarray, followed, made
 from numen.namespace.output import into
 from numen.namespace.placing import along, followed_in_trace, in_range
+from numen.namespace.reducing import line
 from numen.ops import table
 
 __all__ = ["argwhere", "choose", "compress", "count_nonzero", "extract", "flatnonzero", "nonzero"]
@@ -118,10 +119,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     """
     if not followed(a, indices, out):
         return NotImplemented
-    x = asarray(a)
-    if axis is None:
-        x, axis = table["reshape"](x, shape=(x._d.size,)), 0
-    (ax,) = normalize_axes(axis, x._d.ndim, "take")
+    x, ax = line(asarray(a), axis, "take")
     picks = in_range(indices, x._d.shape[ax], mode, "take")
     if picks is None:
         return NotImplemented

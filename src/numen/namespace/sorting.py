@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import views
-from numen.dispatch.convert import as_array, normalize_axes
+from numen.dispatch.convert import as_array, one_axis
 from numen.namespace.axes import flip
 from numen.namespace.calling import composes, host, recorded
-from numen.namespace.reducing import numeric
+from numen.namespace.reducing import line, numeric
 from numen.ops import table
 
 __all__ = ["sort", "argsort", "sort_complex", "lexsort", "partition", "argpartition"]
@@ -25,9 +25,9 @@ __all__ += ["searchsorted", "digitize"]
 
 def _line(x: Any, axis: Any, name: str) -> tuple[Any, int]:
     """x and the one axis to order along; None means the flattened array."""
-    if axis is None:
-        return x.reshape(-1), 0
-    return x, normalize_axes(axis, x.ndim, name)[0]
+    if axis is None or (not x.ndim and name.startswith("arg")):
+        return line(x, axis, name)
+    return x, one_axis(axis, x.ndim, name)
 
 
 def _ordered(name: str, x: Any, axis: Any, kind: Any, order: Any, stable: Any) -> Any:

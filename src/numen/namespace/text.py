@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.core import SCALAR, ArrayCore
+from numen.namespace.devices import on_host
 
 __all__ = ["array2string", "array_repr", "array_str", "set_printoptions", "get_printoptions"]
 __all__ += ["printoptions", "format_float_positional", "format_float_scientific"]
@@ -25,7 +26,8 @@ def _value(x: Any) -> Any:
     if not isinstance(x, ArrayCore):
         return x.value if getattr(type(x), "_is_host_scalar", False) else x
     x._leaves("repr()")  # type: ignore[attr-defined]
-    return x._d[()] if x._v is SCALAR else x._d
+    data = on_host(x)
+    return data[()] if x._v is SCALAR else data
 
 
 def array2string(a: Any, *args: Any, **options: Any) -> str:
