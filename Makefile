@@ -4,6 +4,8 @@
 #   make test         the tests and the doctests
 #   make lint         ruff, mypy, the layer contract
 #   make fuzz         10,000 random programs, eager against jit against the Python target
+#   make same-source  425 expressions and 74 programs, the same text in NumPy and numen
+#   make numpy-tests  NumPy's own test files run against numen (ARGS="numpy/lib/tests/test_function_base.py")
 #   make bench        speed against torch in one run (ARGS="--json FILE", ARGS=--write)
 #   make docs         print architecture.md and coverage.md anew, build the pages in build/docs
 #   make clean        remove the virtual environment and everything built
@@ -20,7 +22,7 @@ PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 CLEAN_ENV := env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE
 
 .DELETE_ON_ERROR:
-.PHONY: quickstart test lint fuzz bench docs clean format
+.PHONY: quickstart test lint fuzz same-source numpy-tests bench docs clean format
 
 quickstart: $(VENV)/.quickstart
 	$(CLEAN_ENV) $(PY) examples/quickstart.py $(ARGS)
@@ -30,6 +32,12 @@ test: $(VENV)/.dev
 
 fuzz: $(VENV)/.dev
 	$(PY) -m tests.fuzzing $(ARGS)
+
+same-source: $(VENV)/.dev
+	$(PY) -m tests.against_numpy
+
+numpy-tests: $(VENV)/.dev
+	$(PY) -m tests.against_numpy.numpy_suite --jobs 2 $(ARGS)
 
 lint: $(VENV)/.dev
 	$(PY) -m ruff check .

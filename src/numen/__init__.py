@@ -34,7 +34,7 @@ from numen.transforms import grad, value_and_grad, vjp
 __version__ = "0.1.0"
 
 __all__ = ["nn", "optim", "profile", "random", "manual_seed", "config"]
-__all__ += ["fft", "interop", "lib", "linalg", "polynomial"]
+__all__ += ["fft", "interop", "lib", "linalg", "polynomial"]  # noqa: F405 (some are lazy)
 __all__ += ["__array_api_version__", "__array_namespace_info__"]
 __all__ += namespace.__all__
 __all__ += ["grad", "value_and_grad", "vjp", "no_grad", "enable_grad", "set_grad_enabled"]

@@ -14,6 +14,7 @@ import numpy as np
 
 from numen.dispatch.convert import as_array
 from numen.namespace.calling import composes, host
+from numen.namespace.devices import placed
 from numen.namespace.repeating import roll
 from numen.namespace.types import isdtype
 
@@ -63,8 +64,8 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> A
         Length of the transform.
     d : float
         Sample spacing.
-    device : {None, 'cpu'}
-        Where to make the result.
+    device : str, optional
+        Where to put the result.
     dtype : dtype, optional
         float64 if absent (the array API standard's argument; NumPy lacks it).
 
@@ -79,7 +80,7 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> A
     >>> fftfreq(4, d=0.5)
     array([ 0. ,  0.5, -1. , -0.5])
     """
-    return _as_floating(_fftfreq(n, d, device), dtype, "fftfreq")
+    return placed(_as_floating(_fftfreq(n, d), dtype, "fftfreq"), device)
 
 
 def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Any:
@@ -91,7 +92,7 @@ def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> 
     >>> rfftfreq(4, d=0.5)
     array([0. , 0.5, 1. ])
     """
-    return _as_floating(_rfftfreq(n, d, device), dtype, "rfftfreq")
+    return placed(_as_floating(_rfftfreq(n, d), dtype, "rfftfreq"), device)
 
 
 def _as_floating(values: Any, dtype: Any, op: str) -> Any:

@@ -8,13 +8,20 @@ GPU through CuPy. Device "strict"; next: `surface.py` for what is refused.
 
 from __future__ import annotations
 
+import inspect
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
-from numen.backends.surface import ABSENT, METHODS, REFUSED_BY_UFUNCS, REFUSED_KEYWORDS
+from numen.backends.surface import (
+    ABSENT,
+    METHODS,
+    REFUSED_BY_UFUNCS,
+    REFUSED_KEYWORDS,
+    UFUNC_METHODS,
+)
 from numen.dispatch.backends import Backend
 from numen.errors import BackendError, describe
 
@@ -30,7 +37,7 @@ class StrictArray:
 
     def __init__(self, host: Any, base: Any = None) -> None:
         dtype = host.dtype
-        if dtype.kind not in KINDS or dtype.itemsize > 16 or not dtype.isnative:
+        if dtype.kind not in KINDS or dtype.char in "gG" or not dtype.isnative:
             if not dtype.name.startswith(("bfloat16", "float8")):
                 raise BackendError(f"strict: CuPy has no arrays of dtype {dtype}")
         self._host: Any = host
@@ -47,6 +54,12 @@ class StrictArray:
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> NoReturn:
         raise BackendError(f"strict: NumPy's {func.__name__} called on a {describe(self)}")
+
+    def __dlpack__(self, **options: Any) -> NoReturn:
+        raise BackendError(f"strict: only numen reads the memory of a {describe(self)}")
+
+    def __dlpack_device__(self) -> NoReturn:
+        raise BackendError(f"strict: only numen reads the memory of a {describe(self)}")
 
     # ------------------------------------------------------------ attributes
     @property
@@ -137,6 +150,7 @@ class StrictArray:
         return _wrapped(self._host[_unwrapped(key, "getitem")], (self,))
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        _refuse_sequences((value,), "setitem")
         self._host[_unwrapped(key, "setitem")] = _unwrapped(value, "setitem")
 
     def __getattr__(self, name: str) -> Any:
@@ -192,14 +206,16 @@ class StrictLib:
 
 
 def _calling(function: Callable[..., Any], name: str, owners: tuple[Any, ...]) -> Any:
-    refused = REFUSED_KEYWORDS.get(name, ())
-    if isinstance(function, np.ufunc):
-        refused = REFUSED_BY_UFUNCS
+    is_ufunc = isinstance(function, np.ufunc)
+    refused = REFUSED_BY_UFUNCS if is_ufunc else REFUSED_KEYWORDS.get(name, ())
+    names = _parameters(type(function), name, function) if refused else ()
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        for keyword in kwargs:
+        for keyword in (*names[: len(args)], *kwargs):
             if keyword in refused:
                 raise BackendError(f"strict: CuPy's {name} does not take {keyword!r}")
+        if is_ufunc:
+            _refuse_sequences(args, name)
         raw = [_unwrapped(a, name) for a in args]
         result = function(*raw, **{k: _unwrapped(v, name) for k, v in kwargs.items()})
         return _wrapped(result, (*owners, *args, *kwargs.values()))
@@ -207,8 +223,29 @@ def _calling(function: Callable[..., Any], name: str, owners: tuple[Any, ...]) -
     call.__name__ = name
     if isinstance(function, np.ufunc):
         for method in ("reduce", "accumulate", "reduceat", "outer", "at"):
-            setattr(call, method, _calling(getattr(function, method), name, ()))
+            if name in UFUNC_METHODS.get(method, (name,)):
+                setattr(call, method, _calling(getattr(function, method), f"{name}.{method}", ()))
     return call
+
+
+_names: dict[tuple[type, str], tuple[str, ...]] = {}
+
+
+def _parameters(kind: type, name: str, function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of a function's positional parameters; none where NumPy does not say them."""
+    if (kind, name) not in _names:
+        try:
+            found = tuple(inspect.signature(function).parameters)
+        except ValueError:
+            found = ()
+        _names[kind, name] = found
+    return _names[kind, name]
+
+
+def _refuse_sequences(values: Sequence[Any], name: str) -> None:
+    for value in values:
+        if type(value) in (list, tuple):
+            raise BackendError(f"strict: CuPy's {name} does not take a {type(value).__name__}")
 
 
 def _unwrapped(value: Any, name: str) -> Any:

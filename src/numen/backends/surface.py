@@ -78,7 +78,8 @@ REFUSED_KEYWORDS: dict[str, tuple[str, ...]] = {
     "copy": ("subok",),
     "count_nonzero": ("keepdims",),
     "empty": ("device", "like"),
-    "empty_like": ("device",),
+    "empty_like": ("device", "subok"),
+    "einsum": ("out", "order", "casting"),
     "eye": ("device", "like"),
     "fft.fft": ("out",),
     "fft.fft2": ("out",),
@@ -97,9 +98,10 @@ REFUSED_KEYWORDS: dict[str, tuple[str, ...]] = {
     "fft.rfftfreq": ("device",),
     "fft.rfftn": ("out",),
     "full": ("device", "like"),
-    "full_like": ("device",),
+    "full_like": ("device", "subok"),
     "identity": ("like",),
     "indices": ("sparse",),
+    "item": ("args",),
     "isin": ("kind",),
     "lexsort": ("axis",),
     "linalg.cholesky": ("upper",),
@@ -119,7 +121,7 @@ REFUSED_KEYWORDS: dict[str, tuple[str, ...]] = {
     "nansum": ("initial", "where"),
     "nanvar": ("where", "mean", "correction"),
     "ones": ("device", "like"),
-    "ones_like": ("device",),
+    "ones_like": ("device", "subok"),
     "partition": ("kind", "order"),
     "percentile": ("weights",),
     "prod": ("initial", "where"),
@@ -134,12 +136,22 @@ REFUSED_KEYWORDS: dict[str, tuple[str, ...]] = {
     "unpackbits": ("count",),
     "var": ("where", "mean", "correction"),
     "zeros": ("device", "like"),
-    "zeros_like": ("device",),
+    "zeros_like": ("device", "subok"),
 }
 """Keywords that NumPy's functions take and CuPy's do not."""
 
 REFUSED_BY_UFUNCS = ("where", "order", "subok", "signature", "sig", "extobj")
 """Keywords that NumPy's ufuncs take and CuPy's do not."""
+
+_BITS = ("bitwise_and", "bitwise_or", "bitwise_xor")
+
+UFUNC_METHODS = {
+    "reduce": ("add", "multiply"),
+    "accumulate": ("add", "multiply"),
+    "reduceat": ("add",),
+    "at": ("add", "subtract", "maximum", "minimum", *_BITS),
+}
+"""Methods of ufuncs: the ufuncs that have them. All have `outer`."""
 
 METHODS = frozenset(
     (

@@ -14,6 +14,8 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from numen.settings import config
 
 if TYPE_CHECKING:
@@ -88,7 +90,12 @@ def asks_for_rows() -> bool:
 def numpy_alone() -> bool:
     """Whether this thread's engine "numpy" is the one reason for the general path: NumPy's own
     functions then compute what carries no gradient."""
-    return ACTIVE == state.special and state.recorder is None and config.engine == "numpy"
+    return state.special == ACTIVE and state.recorder is None and config.engine == "numpy"
+
+
+def errstate_is_strict() -> bool:
+    """Whether NumPy's error state asks for exceptions or callbacks, which only NumPy gives."""
+    return any([v not in ("ignore", "warn") for v in np.geterr().values()])
 
 
 def grad_enabled() -> bool:

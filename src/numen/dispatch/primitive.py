@@ -27,7 +27,7 @@ import numpy as np
 
 from numen.dispatch import backends, core, modes, slots, views
 from numen.dispatch.core import SCALAR, ArrayCore, Node, is_differentiable
-from numen.errors import GradientError, describe, name_error
+from numen.errors import BackendError, GradientError, describe, name_error
 from numen.runtime import memory
 
 Rule = Callable[..., Any]
@@ -64,6 +64,8 @@ class Primitive:
         The result may share the first argument's memory.
     ufunc : numpy.ufunc or None
         Decides the dtypes an elementwise op computes in.
+    substitute : callable or None
+        The meaning by other functions, for backends that lack NumPy's.
     samples : callable or None
         (rng, dtype) -> [(args, params)] inputs for the generated tests; kinks and ties are avoided.
     errors : callable or None
@@ -85,6 +87,7 @@ class Primitive:
         cheap: bool | None = None,
         view: bool = False,
         ufunc: np.ufunc | None = None,
+        substitute: Rule | None = None,
         samples: Samples | None = None,
         errors: Callable[[], Sequence[tuple[tuple[Any, ...], dict[str, Any], type[Exception]]]]
         | None = None,
@@ -101,6 +104,7 @@ class Primitive:
         self.cheap = exact if cheap is None else cheap
         self.view = view
         self.ufunc = ufunc
+        self.substitute = substitute
         self.samples = samples
         self.errors = errors
 
@@ -152,7 +156,8 @@ class Primitive:
             limit = modes.CHEAP_THRESHOLD if self.cheap else modes.KERNEL_THRESHOLD
             for a in raw:
                 if isinstance(a, np.ndarray) and a.size >= limit:
-                    data = run_kernel(self, raw, params)
+                    if not modes.errstate_is_strict():
+                        data = run_kernel(self, raw, params)
                     break
         return self._numpy(raw, params) if data is None else data
 
@@ -187,9 +192,13 @@ class Primitive:
         """Another backend's result: its function of the row's name, or the row's impl on its
         arrays."""
         operands = [backends.adopted(backend, a, self.name) for a in raw]
-        impl = self.ufunc or self.plain_impl
+        impl: Any = self.ufunc or self.plain_impl
         if isinstance(impl, np.ufunc) or getattr(impl, "__module__", None) == "numpy":
-            impl = getattr(backend.module, impl.__name__)
+            impl = getattr(backend.module, impl.__name__, self.substitute)
+        if impl is None:
+            raise BackendError(
+                f"{self.name}: the library of device {backend.name!r} has no such function"
+            )
         try:
             return impl(*operands, **params)
         except Exception as error:

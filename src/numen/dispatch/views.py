@@ -67,7 +67,7 @@ def check_writable(x: ArrayCore, op: str) -> None:
     LeafWriteError
         If `x` is, or is a view of, a leaf that requires a gradient, outside `no_grad`.
     """
-    if not core.is_writeable(x._d) or (type(x._v) is View and _broadcasts(x._v.path)):
+    if not core.is_writeable(x._d) or (type(x._v) is View and _is_read_only(x)):
         raise ValueError(
             f"{op}: output array is read-only; got {describe(x)}. Hint: copy() it first"
         )
@@ -129,9 +129,17 @@ def _check_attached(x: ArrayCore, op: str) -> None:
         )
 
 
-def _broadcasts(path: tuple[Any, ...]) -> bool:
-    """Whether a view repeats elements: NumPy marks it read-only, other backends do not."""
-    return backends.in_use() and any([prim.name == "broadcast_to" for prim, _ in path])
+def _is_read_only(x: ArrayCore) -> bool:
+    """Whether a view repeats elements, or shows the bits of an array that has a gradient: NumPy
+    marks it read-only, other backends can't."""
+    if not backends.in_use():
+        return False
+    memory = x._v
+    names = [prim.name for prim, _ in memory.path]
+    other_bits = memory.detached or not core.is_differentiable(x._d.dtype)
+    return "broadcast_to" in names or (
+        "view_dtype" in names and memory.base._n is not None and other_bits
+    )
 
 
 def keep_saved_result(x: ArrayCore) -> None:
@@ -177,6 +185,8 @@ def wrote(x: ArrayCore, value: Any) -> None:
             return
         if node is not None and (node.shape != x._d.shape or node.dtype != x._d.dtype):
             node = _setitem_node(x, node, ())
+        elif type(node) is Leaf:  # x holds its values, and is no leaf itself
+            node = Node(slots.primitive("copy"), (node,), (None,), {}, None, x._d)
         x._n = node
     renew_views(base, cell)
 

@@ -20,6 +20,7 @@ from numen.namespace import (
     dtypes,
     filled,
     filtering,
+    flat,
     functional,
     grids,
     histograms,
@@ -72,7 +73,7 @@ from numen.namespace.differences import *  # noqa: F403
 from numen.namespace.dtypes import *  # noqa: F403
 from numen.namespace.filled import *  # noqa: F403
 from numen.namespace.filtering import *  # noqa: F403
-from numen.namespace.flat import FlatIterator as flatiter  # noqa: N813
+from numen.namespace.flat import *  # noqa: F403
 from numen.namespace.functional import *  # noqa: F403
 from numen.namespace.grids import *  # noqa: F403
 from numen.namespace.histograms import *  # noqa: F403
@@ -115,6 +116,7 @@ FAMILIES = (
     types,
     creation,
     filled,
+    flat,
     ranges,
     grids,
     buffers,
@@ -164,6 +166,6 @@ FAMILIES = (
 )
 """The files of functions; each lists its public names in `__all__`."""
 
-__all__ = ["Array", "ndarray", "flatiter"]
+__all__ = ["Array", "ndarray"]
 for _family in FAMILIES:
     __all__ += _family.__all__

@@ -17,7 +17,7 @@ from numen.dispatch.backends import module_of
 from numen.dispatch.convert import as_array, operand
 from numen.dispatch.core import SCALAR, ArrayCore, Cell, View
 from numen.errors import GradientError
-from numen.namespace import indexing
+from numen.namespace import calling, indexing
 from numen.namespace.attributes import Attributes
 from numen.namespace.creation import array, contains_array, followed, unwrapped
 from numen.namespace.placing import current
@@ -199,9 +199,8 @@ class Access(Attributes):
             new = table["scatter_set"](current(self), source, *parsed.arrays, spec=parsed.spec)
             views.write(self, new, "setitem", casting="unsafe")
         except (IndexError, ValueError):
-            if modes.ACTIVE and modes.state.recorder is not None:
-                raise
-            self._d.copy()[indexing.raw(key)] = indexing.raw(source)  # raises with NumPy's words
+            self._d.copy()[calling.raw(indexing.raw(key))] = indexing.raw(calling.raw(source))
+            # NumPy has raised, with its words
             raise
 
     def _set_view(self, parsed: indexing.Basic, source: Any) -> None:

@@ -222,6 +222,9 @@ class Array(Protocols, Access, Memory, Methods):
             return self._flat()[args[0]].item()
         return self[args[0] if len(args) == 1 else args].item()
 
+    def __bytes__(self) -> bytes:
+        return self.tobytes()
+
     def tolist(self, /) -> Any:
         """The elements as nested lists of Python objects; of a 0-d array the object itself."""
         self._leaves("tolist()")

@@ -14,7 +14,8 @@ from numen.dispatch import modes
 from numen.dispatch.core import ArrayCore
 from numen.errors import GradientError, describe
 from numen.namespace.calling import host, run_host
-from numen.namespace.creation import check_like, known, made
+from numen.namespace.creation import known, made
+from numen.namespace.likes import from_like
 
 __all__ = ["from_dlpack", "frombuffer", "fromfile", "fromiter", "fromstring"]
 
@@ -62,7 +63,8 @@ def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, *, like: Any = No
     >>> nm.fromiter((n * n for n in range(4)), int)
     array([0, 1, 4, 9])
     """
-    check_like(like)
+    if like is not None and (other := from_like(fromiter, locals())) is not NotImplemented:
+        return other
     return made(np.fromiter(map(_item, iter), dtype, known(count, "fromiter")))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -19,6 +20,7 @@ from numen.dispatch import backends, core, modes, views
 from numen.dispatch.core import SCALAR, ArrayCore, Node, is_differentiable
 from numen.dispatch.primitive import Primitive
 from numen.errors import BackendError, GradientError, describe, name_error
+from numen.namespace.likes import ask, overrides
 from numen.ops.promotion import FIRST_SMALL
 from numen.ops.small_floats import ACCUMULATES, has_small, in_float32
 
@@ -27,6 +29,11 @@ Function = Callable[..., Any]
 KEPT_SCALARS = "SUOMmV"
 """Kinds whose NumPy scalars stay NumPy's: text, objects, dates and records have methods of their
 own."""
+
+
+REFUSALS = (TypeError, ValueError, IndexError, ArithmeticError)
+"""What a composition raises where NumPy is asked too: it raises an error of its own, with its own
+words, or computes what the composition does not."""
 
 
 def composes(
@@ -81,13 +88,18 @@ def _function(
     numpy_function: Function, composition: Function | None, writes: tuple[int, ...], like: Function
 ) -> Function:
     name = like.__name__
+    at, named = _from_out(composition or numpy_function)
 
     @functools.wraps(like)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > at and args[at] is not None:  # named, so that the write is seen
+            kwargs = {**dict(zip(named, args[at:], strict=False)), **kwargs}
+            args = args[:at]
         if (
             (modes.LIMIT if not modes.ACTIVE else modes.numpy_alone())
             and not writes
             and "out" not in kwargs
+            and "like" not in kwargs
         ):
             arrays: list[ArrayCore] = []
             plain = [_plain(a, arrays) for a in args]
@@ -102,10 +114,18 @@ def _function(
                     _name_error(name, error, arrays)
                     raise
                 return wrap_results(result, name, arrays)
+        if kwargs and overrides(kwargs.get("like")):
+            like = kwargs.pop("like")
+            return ask(call, numpy_function, like, args, kwargs)
         if name in ACCUMULATES and has_small(args):
             return in_float32(call, args, kwargs)
         if composition is not None and (recorded(args, kwargs) or on_backend(args, kwargs)):
-            result = composition(*args, **kwargs)
+            try:
+                result = composition(*args, **kwargs)
+            except REFUSALS:
+                if writes or not _numpy_decides(args, kwargs):
+                    raise
+                result = NotImplemented
             if result is not NotImplemented:
                 return result
         return run_host(numpy_function, name, args, kwargs, writes)
@@ -115,6 +135,15 @@ def _function(
     call.composition = composition  # type: ignore[attr-defined]
     _signatures[call] = numpy_function if composition is None else composition
     return call
+
+
+def _from_out(function: Function) -> tuple[int, tuple[str, ...]]:
+    """The position of a function's argument `out`, and the names of the arguments from there on."""
+    code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
+    names = code.co_varnames[: code.co_argcount] if code is not None else ()
+    if "out" not in names or names.index("out") < code.co_posonlyargcount:
+        return sys.maxsize, ()
+    return names.index("out"), names[names.index("out") :]
 
 
 _signatures: dict[Function, Function] = {}
@@ -184,6 +213,14 @@ def recorded(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     return any([a._n is not None or a._d.dtype.num >= FIRST_SMALL for a in arrays])
 
 
+def _numpy_decides(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether NumPy can run a call whose composition has raised: nothing was written, the memory is
+    its own, and no function of the user's would be called once more."""
+    given = (*args, *kwargs.values())
+    calls = any([callable(v) and not isinstance(v, (type, ArrayCore)) for v in given])
+    return kwargs.get("out") is None and not calls and not on_backend(args, kwargs)
+
+
 def on_backend(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     """Whether an argument lives on another backend than NumPy's: rows are what it is sure to
     have."""
@@ -247,8 +284,10 @@ def run_host(
                 "Hint: detach() the arrays, or use an operator or index assignment"
             )
         views.keep_saved_result(t)
-    if backends.in_use():
-        function = _on_backend(function, name, arrays)
+    if backends.in_use() and (backend := backends.backend_of([a._d for a in arrays])) is not None:
+        function = _on_backend(backend, function, name)
+        args = [_adopted(backend, a, name) for a in args]
+        kwargs = {k: _adopted(backend, v, name) for k, v in kwargs.items()}
     try:
         result = function(*[raw(a) for a in args], **{k: raw(v) for k, v in kwargs.items()})
     except Exception as error:
@@ -260,17 +299,14 @@ def run_host(
     return wrap_results(result, name, arrays, parents)
 
 
-def _on_backend(function: Function, name: str, arrays: Sequence[ArrayCore]) -> Function:
-    """The function of the backend that holds the arrays.
+def _on_backend(backend: backends.Backend, function: Function, name: str) -> Function:
+    """The backend's function of a NumPy function's name.
 
     Raises
     ------
     BackendError
         If that backend has no function of the name.
     """
-    backend = backends.backend_of([a._d for a in arrays])
-    if backend is None:
-        return function
     found = module = backend.module
     try:
         for part in _path_of(function):
@@ -282,8 +318,20 @@ def _on_backend(function: Function, name: str, arrays: Sequence[ArrayCore]) -> F
     return found  # type: ignore[no-any-return]
 
 
+def _adopted(backend: backends.Backend, value: Any, name: str) -> Any:
+    """`value` with the backend's arrays for every Array in it."""
+    if isinstance(value, ArrayCore):
+        return backends.adopted(backend, value._d, name)
+    if type(value) in (list, tuple):
+        return type(value)([_adopted(backend, v, name) for v in value])
+    return value
+
+
 def _path_of(function: Function) -> tuple[str, ...]:
     """Where NumPy keeps a function, below the module `numpy`: ("linalg", "norm")."""
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, np.ufunc):
+        return (owner.__name__, function.__name__)
     module = getattr(function, "__module__", None) or "numpy"
     return (*module.split(".")[1:], function.__name__)
 
@@ -317,6 +365,11 @@ def _wrap_array(
 ) -> Any:
     if type(value) is not np.ndarray:
         if isinstance(value, (np.ma.MaskedArray, np.matrix, np.recarray)):
+            if parents:
+                raise GradientError(
+                    f"{name}: the result is a NumPy {type(value).__name__}, which would lose the "
+                    f"gradient of {describe(*parents)}. Hint: detach() it"
+                )
             return value  # classes of their own, on host memory
         value = value.view(np.ndarray)
     for a in arrays:

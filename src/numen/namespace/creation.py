@@ -16,6 +16,7 @@ from numen.dispatch.core import SCALAR, ArrayCore, is_differentiable
 from numen.errors import GradientError
 from numen.namespace.calling import wrap_results
 from numen.namespace.devices import backend_among, host_model, on_host, placed
+from numen.namespace.likes import from_like
 from numen.ops import table
 
 __all__ = ["array", "asanyarray", "asarray", "asarray_chkfinite"]
@@ -91,16 +92,6 @@ def unwrapped(value: Any) -> Any:
     return value
 
 
-def check_like(like: Any) -> None:
-    """Refuse what NumPy refuses as `like=`."""
-    if like is not None and not hasattr(like, "__array_function__"):
-        if not isinstance(like, ArrayCore):
-            raise TypeError(
-                "The `like` argument must be an array-like that implements the "
-                "`__array_function__` protocol."
-            )
-
-
 # ------------------------------------------------------------ from values
 
 
@@ -159,7 +150,8 @@ def array(
     >>> x.grad
     array([3., 1.])
     """
-    check_like(like)
+    if like is not None and (other := from_like(array, locals())) is not NotImplemented:
+        return other
     if not requires_grad:
         return placed(_from_value(object, dtype, copy, order or "K", ndmin), device)
     with modes.no_grad():
@@ -190,7 +182,8 @@ def asarray(
     >>> a = numpy.zeros(2); nm.asarray(a)[0] = 5; a
     array([5., 0.])
     """
-    check_like(like)
+    if like is not None and (other := from_like(asarray, locals())) is not NotImplemented:
+        return other
     return placed(_from_value(a, dtype, copy, order or "K", 0), device)
 
 
@@ -204,6 +197,8 @@ def asanyarray(
     like: Any = None,
 ) -> Any:
     """`asarray`: there are no subclasses to pass through."""
+    if like is not None and (other := from_like(asanyarray, locals())) is not NotImplemented:
+        return other
     return asarray(a, dtype, order, device=device, copy=copy, like=like)
 
 

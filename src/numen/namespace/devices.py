@@ -47,16 +47,18 @@ def placed(x: Any, device: str | None) -> Any:
     return x if device is None else moved(x, device)
 
 
-def beside(value: Any, like: Any) -> Any:
-    """An operand for the Array `like`: what is no Array yet becomes one on its device."""
-    result = as_array(value)
-    return result if result is value else alongside(result, like)
+def beside(value: Any, *others: Any, dtype: Any = None) -> Any:
+    """`value` as an Array; what was none before becomes one on the device of the others."""
+    result = as_array(value, dtype)
+    return result if isinstance(value, ArrayCore) else alongside(result, *others)
 
 
 def alongside(x: Any, *others: Any) -> Any:
     """An Array that was made on the host, on the device of the Arrays among the others."""
     backend = backend_among(*others)
-    return x if backend is None else core.ARRAY(backend.from_host(x._d), None, x._v)
+    if backend is None or not isinstance(x._d, np.ndarray):
+        return x
+    return core.ARRAY(backend.from_host(x._d), None, x._v)
 
 
 def backend_among(*values: Any) -> Any:

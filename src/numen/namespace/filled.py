@@ -16,8 +16,9 @@ from numen.dispatch import modes
 from numen.dispatch.backends import backend_named, in_use, module_of
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import ArrayCore
-from numen.namespace.creation import array, check_like, followed, known, made, unwrapped
+from numen.namespace.creation import array, followed, known, made, unwrapped
 from numen.namespace.devices import placed
+from numen.namespace.likes import from_like
 from numen.ops import table
 from numen.runtime.memory import check_room
 
@@ -56,7 +57,6 @@ def _filled(
     like: Any,
     requires_grad: bool,
 ) -> Any:
-    check_like(like)
     sizes = shape_of(shape)
     if device is not None and (backend := backend_named(device)) is not None:
         function = getattr(backend.module, function.__name__)
@@ -87,6 +87,8 @@ def zeros(
     >>> nm.zeros((2, 2), nm.float32).dtype
     dtype('float32')
     """
+    if like is not None and (other := from_like(zeros, locals())) is not NotImplemented:
+        return other
     return _filled(np.zeros, shape, dtype, order, device, like, requires_grad)
 
 
@@ -100,6 +102,8 @@ def ones(
     requires_grad: bool = False,
 ) -> Any:
     """Ones of a shape; float64 by default. Raises MemoryError as `zeros`."""
+    if like is not None and (other := from_like(ones, locals())) is not NotImplemented:
+        return other
     return _filled(np.ones, shape, dtype, order, device, like, requires_grad)
 
 
@@ -112,6 +116,8 @@ def empty(
     like: Any = None,
 ) -> Any:
     """An array whose values are unspecified. Raises MemoryError as `zeros`."""
+    if like is not None and (other := from_like(empty, locals())) is not NotImplemented:
+        return other
     function = np.empty
     if modes.ACTIVE and modes.state.recorder is not None:
         function = np.zeros  # a trace's constants are the same each time
@@ -142,7 +148,8 @@ def full(
     array([[7, 7, 7],
            [7, 7, 7]])
     """
-    check_like(like)
+    if like is not None and (other := from_like(full, locals())) is not NotImplemented:
+        return other
     sizes = shape_of(shape)
     if followed(fill_value):
         result = _full_of(sizes, fill_value, dtype, order)

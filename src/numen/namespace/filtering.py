@@ -67,7 +67,10 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     >>> nm.correlate([1, 2, 3], [0, 1, 0.5], "full")
     array([0.5, 2. , 3.5, 3. , 0. ])
     """
-    x, y = _vector(a, "correlate"), _vector(v, "correlate")
+    x, y = as_array(a), as_array(v)
+    if not x.ndim and not y.ndim:
+        return NotImplemented  # NumPy says what is wrong
+    x, y = _vector(x, "correlate"), _vector(y, "correlate")
     kind = _mode(mode)
     if kind is None:
         return NotImplemented

@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import core, modes, views
-from numen.dispatch.backends import module_of
 from numen.dispatch.core import SCALAR, ArrayCore
 from numen.errors import GradientError, describe
 from numen.namespace.creation import array, contains_array, followed, made, unwrapped
+from numen.namespace.devices import backend_among, on_host
 from numen.namespace.indexing import is_element, raw
 from numen.namespace.placing import target, write_flat
 from numen.ops import table
+
+__all__ = ["flatiter"]
 
 
 def _comparison(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -36,9 +38,9 @@ class FlatIterator:
     --------
     >>> import numen as nm
     >>> x = nm.arange(6).reshape(2, 3).T
-    >>> [int(v) for v in FlatIterator(x)]
+    >>> [int(v) for v in x.flat]
     [0, 3, 1, 4, 2, 5]
-    >>> FlatIterator(x)[[0, 1]] = 9
+    >>> x.flat[[0, 1]] = 9
     >>> x
     array([[9, 9],
            [1, 4],
@@ -108,7 +110,8 @@ class FlatIterator:
 
     def __getitem__(self, key: Any) -> Any:
         x = self._array
-        picked = x._d.flat[raw(key)]
+        if backend_among(x) is None:
+            picked = x._d.flat[raw(key)]
         if not followed(x):
             if isinstance(picked, np.ndarray) and not _holds_arrays(x, key):
                 return made(picked)
@@ -122,7 +125,8 @@ class FlatIterator:
             return key
         if isinstance(key, ArrayCore):
             self._array._leaves("boolean mask")
-        return made(module_of(self._array._d).arange(len(self)).flat[raw(key)])
+        spots = on_host(key) if isinstance(key, ArrayCore) else raw(key)
+        return made(np.arange(len(self)).flat[spots])
 
     def __setitem__(self, key: Any, value: Any) -> None:
         x = self._array
@@ -147,3 +151,6 @@ def assign(x: Any, value: Any) -> None:
     if x._v is SCALAR:
         raise AttributeError(f"flat: expected an array, got the scalar {x!r}")
     FlatIterator(x)[:] = array(value, copy=None) if followed(value) else value
+
+
+flatiter = FlatIterator

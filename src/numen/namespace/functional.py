@@ -18,7 +18,8 @@ import numpy as np
 from numen.dispatch import core, modes, slots
 from numen.dispatch.convert import as_array, normalize_axes
 from numen.dispatch.core import SCALAR, ArrayCore
-from numen.namespace.calling import arrays_in, run_host, wrap_results
+from numen.namespace.calling import arrays_in, on_backend, run_host, wrap_results
+from numen.namespace.devices import beside
 
 __all__ = ["vectorize", "apply_along_axis", "apply_over_axes"]
 
@@ -30,7 +31,10 @@ class _GradientAppeared(Exception):  # noqa: N818
     """A function's result carries a gradient that NumPy's loop would drop."""
 
 
-def _differentiating(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+def _by_calls(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether numen, not NumPy, must loop: for a gradient, or on another device."""
+    if on_backend(args, kwargs):
+        return True
     if modes.NO_GRAD and not modes.state.grad:
         return False
     return any([a._n is not None for a in arrays_in(args, kwargs)])
@@ -47,9 +51,10 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _stack(results: Sequence[Any], shape: tuple[int, ...], dtype: Any = None) -> Any:
-    """The results of all calls as one array: shape (*shape, *shape of a result)."""
-    parts = [as_array(r) for r in results]
+def _stack(results: Sequence[Any], shape: tuple[int, ...], given: Any, dtype: Any = None) -> Any:
+    """The results of all calls as one array: shape (*shape, *shape of a result), on the device of
+    the arrays that were given."""
+    parts = [beside(r, *given) for r in results]
     dtype = dtype or parts[0]._d.dtype
     lifted = [p.astype(dtype, copy=False).reshape((1, *p._d.shape)) for p in parts]
     stacked = slots.primitive("concatenate")(*lifted, axis=0)
@@ -115,7 +120,7 @@ class vectorize:  # noqa: N801
         if self._numpy is None:
             self._take(args[0])
             return self
-        if not _differentiating(args, kwargs):
+        if not _by_calls(args, kwargs):
             try:
                 return run_host(self._numpy, self.__name__, args, kwargs)
             except _GradientAppeared:
@@ -148,10 +153,10 @@ class vectorize:  # noqa: N801
         if not results:
             raise ValueError(f"{self.__name__}: expected inputs with elements, got none")
         if not isinstance(results[0], tuple) or outputs == 1:
-            return _stack(results, shape, self.otypes[0] if self.otypes else None)
+            return _stack(results, shape, args, self.otypes[0] if self.otypes else None)
         columns = list(zip(*results, strict=True))
         types = self.otypes or [None] * len(columns)
-        return tuple([_stack(c, shape, t) for c, t in zip(columns, types, strict=True)])
+        return tuple([_stack(c, shape, args, t) for c, t in zip(columns, types, strict=True)])
 
 
 _DIMS = re.compile(r"\(([^)]*)\)")
@@ -180,7 +185,7 @@ def apply_along_axis(func1d: Function, axis: int, arr: Any, *args: Any, **kwargs
     array([4, 7])
     """
     x = as_array(arr)
-    if not _differentiating((x, args), kwargs):
+    if not _by_calls((x, args), kwargs):
 
         def plain(vector: Any) -> Any:
             return _plain(func1d(wrap_results(vector, "apply_along_axis"), *args, **kwargs))
@@ -198,7 +203,7 @@ def apply_along_axis(func1d: Function, axis: int, arr: Any, *args: Any, **kwargs
     results = [func1d(moved[index], *args, **kwargs) for index in np.ndindex(shape)]
     if not results:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    stacked = _stack(results, shape)
+    stacked = _stack(results, shape, (x,))
     extra = stacked._d.ndim - (rank - 1)
     order = (*range(at), *range(rank - 1, rank - 1 + extra), *range(at, rank - 1))
     return slots.primitive("transpose")(stacked, axes=order)

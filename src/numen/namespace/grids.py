@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from numen.namespace.calling import composes
-from numen.namespace.creation import asarray, check_like, followed, known, made
+from numen.namespace.creation import asarray, followed, known, made
 from numen.namespace.filled import check_size, shape_of
+from numen.namespace.likes import from_like
 from numen.ops import table
 
 __all__ = ["fromfunction", "indices", "meshgrid"]
@@ -94,5 +95,6 @@ def fromfunction(
     array([[0, 1, 2],
            [1, 2, 3]])
     """
-    check_like(like)
+    if like is not None and (other := from_like(fromfunction, locals())) is not NotImplemented:
+        return other
     return function(*indices(known(shape, "fromfunction"), dtype), **kwargs)

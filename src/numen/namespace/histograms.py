@@ -157,6 +157,9 @@ def histogramdd(
         if given._d.ndim != 2:
             return NotImplemented
         columns = [given[:, i] for i in _numbers(given._d.shape[1])]
+    if weights._d.shape != columns[0]._d.shape:
+        return NotImplemented
+    weights = weights.astype(np.float64, copy=False)
     _, edges = _histogramdd(given, bins, range, None, weights.detach())
     return _weighed(columns, edges, weights, density), edges
 
@@ -192,5 +195,7 @@ def histogram2d(
     if n not in (1, 2):
         edges = as_array(bins)
         bins = [edges, edges]
+    if len(x) != len(y):
+        return NotImplemented
     counts, edges = histogramdd([x, y], bins, range, density, weights)
     return counts, edges[0], edges[1]

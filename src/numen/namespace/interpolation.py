@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core, modes
+from numen.dispatch import modes
 from numen.dispatch.backends import module_of
 from numen.dispatch.convert import as_array, operand
 from numen.dispatch.core import ArrayCore
-from numen.namespace.calling import composes
+from numen.namespace.calling import composes, wrap_results
+from numen.namespace.devices import beside
 from numen.ops import table
 
 __all__ = ["interp"]
@@ -54,8 +55,9 @@ def interp(
     if any([as_array(a).dtype.kind not in "biufc" for a in (x, xp, values)]):
         return NotImplemented
     working = np.dtype(np.complex128 if values.dtype.kind == "c" else np.float64)
-    at, places = as_array(x, np.float64), as_array(xp, np.float64)
-    values = as_array(values, working)
+    given = (x, xp, fp)
+    at, places = (beside(a, *given, dtype=np.float64) for a in (x, xp))
+    values = beside(fp, *given, dtype=working)
     if places.ndim != 1 or values.ndim != 1 or places.shape != values.shape:
         return NotImplemented
     if places.shape[0] < 2:
@@ -95,7 +97,7 @@ def _stretch_of(at: Any, inner: Any) -> Any:
         below = table["less_equal"](inner, at.reshape((*at.shape, 1)))
         return table["sum"](below, axis=(at.ndim,), keepdims=False)
     found = module_of(inner._d).searchsorted(inner._d, at._d, side="right")
-    return core.wrap(found) if isinstance(found, np.generic) else as_array(found)
+    return wrap_results(found, "interp")
 
 
 def _picked(a: Any, positions: Any) -> Any:

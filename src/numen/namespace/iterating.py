@@ -13,8 +13,9 @@ import numpy as np
 
 from numen.dispatch import modes, views
 from numen.dispatch.core import ArrayCore
-from numen.errors import GradientError, describe
+from numen.errors import BackendError, GradientError, describe
 from numen.namespace.calling import arrays_in, raw, wrap_results
+from numen.namespace.devices import backend_among
 
 __all__ = ["nditer", "nested_iters"]
 
@@ -35,6 +36,8 @@ class nditer:  # noqa: N801
     ------
     GradientError
         If an operand that is written carries a gradient.
+    BackendError
+        If an operand is on another device than the host.
 
     Examples
     --------
@@ -64,6 +67,11 @@ class nditer:  # noqa: N801
         recorder = modes.state.recorder if modes.ACTIVE else None
         if recorder is not None:
             recorder.refuse("nditer inside the traced function")
+        if backend_among(*self._arrays) is not None:
+            raise BackendError(
+                f"nditer: iterates over memory of the host; got {describe(*self._arrays)} on "
+                f"device {self._arrays[0].device!r}"  # type: ignore[attr-defined]
+            )
         flags = op_flags or []
         if flags and isinstance(flags[0], str):
             flags = [flags] * len(operands)

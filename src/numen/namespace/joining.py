@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import views
-from numen.dispatch.convert import as_array, normalize_axes
+from numen.dispatch.convert import as_array, one_axis
 from numen.namespace.calling import composes, host, raw
 from numen.namespace.layout import copy
 from numen.namespace.manipulation import atleast_1d, atleast_2d, atleast_3d, expand_dims, reshape
@@ -57,7 +57,7 @@ def concatenate(
         parts, axis = [reshape(p, -1) for p in parts], 0
     if not all([p._d.ndim for p in parts]):
         raise ValueError("zero-dimensional arrays cannot be concatenated")
-    (ax,) = normalize_axes(axis, parts[0]._d.ndim, "concatenate")
+    ax = one_axis(axis, parts[0]._d.ndim, "concatenate")
     target = None if out is None else target_of(out, "concatenate")
     if target is not None:
         length = sum([p._d.shape[ax] for p in parts if p._d.ndim > ax])
@@ -114,7 +114,7 @@ def stack(
     if len({p._d.shape for p in parts}) > 1:
         came = [p._d.shape for p in parts]
         raise ValueError(f"all input arrays must have the same shape; stack got {came}")
-    (ax,) = normalize_axes(axis, parts[0]._d.ndim + 1, "stack")
+    ax = one_axis(axis, parts[0]._d.ndim + 1, "stack")
     parts = [expand_dims(p, ax) for p in parts]
     return concatenate(parts, ax, out, dtype=dtype, casting=casting)
 

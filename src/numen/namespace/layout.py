@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core, modes
+from numen.dispatch import backends, core, modes
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import SCALAR, ArrayCore
 from numen.errors import describe, name_error
 from numen.namespace.calling import arrays_in, host, raw, recorded
-from numen.namespace.devices import placed
+from numen.namespace.devices import host_model, on_host, placed
+from numen.namespace.likes import from_like
 from numen.ops import table
 
 __all__ = ["copy", "astype", "require", "ascontiguousarray", "asfortranarray", "isfortran"]
@@ -40,7 +41,13 @@ def plain_argument(value: Any, op: str) -> Any:
         for array in arrays_in((value,), {}):
             recorder.leave(array, op)
         value = _asked(value)
-    return raw(value)
+    return _on_host(value) if backends.in_use() else raw(value)
+
+
+def _on_host(value: Any) -> Any:
+    if type(value) in (list, tuple):
+        return type(value)([_on_host(v) for v in value])
+    return on_host(value) if isinstance(value, ArrayCore) else raw(value)
 
 
 def _asked(value: Any) -> Any:
@@ -182,11 +189,15 @@ def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     >>> nm.ascontiguousarray(x) is x, nm.ascontiguousarray(x.T).strides
     (True, (16, 8))
     """
+    if like is not None and (other := from_like(ascontiguousarray, locals())) is not NotImplemented:
+        return other
     return _ordered(a, dtype, "C")
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """The array in Fortran order with at least one axis; itself if it is so already."""
+    if like is not None and (other := from_like(asfortranarray, locals())) is not NotImplemented:
+        return other
     return _ordered(a, dtype, "F")
 
 
@@ -207,13 +218,16 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
     KeyError
         If a requirement is unknown.
     """
+    if like is not None and (other := from_like(require, locals())) is not NotImplemented:
+        return other
     x = as_array(a)
     if x._v is SCALAR:
         x = table["reshape"](x, shape=())
-    made = np.require(x._d, dtype, requirements)
-    if made is x._d:
+    data = x._d if isinstance(x._d, np.ndarray) else host_model(x._d)
+    made = np.require(data, dtype, requirements)
+    if made is data:
         return x
-    if not recorded((x,), {}):
+    if data is x._d and not recorded((x,), {}):
         return core.wrap(made)
     order = "F" if made.flags.fnc else "C"
     if made.dtype == x._d.dtype:

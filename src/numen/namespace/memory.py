@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core, modes, views
+from numen.dispatch import modes, views
+from numen.dispatch.backends import module_of
 from numen.dispatch.convert import operand
 from numen.dispatch.core import SCALAR, ArrayCore, Cell, View
 from numen.errors import GradientError, describe
@@ -143,7 +144,7 @@ class Memory(Attributes):
                 )
         self._leaves("resize()")
         old = self._d
-        new = np.zeros(shape, old.dtype)
+        new = module_of(old).zeros(shape, old.dtype)
         count = min(new.size, old.size)
         new.reshape(-1)[:count] = old.ravel(order="K")[:count]
         self._d = new

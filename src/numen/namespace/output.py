@@ -20,7 +20,7 @@ from numen.ops import table
 
 
 def target_of(out: Any, op: str) -> Any:
-    """The Array that `out=` names: itself, or alone in a tuple.
+    """The Array that `out=` names: itself, alone in a tuple, or over the memory of an ndarray.
 
     Raises
     ------
@@ -28,6 +28,8 @@ def target_of(out: Any, op: str) -> Any:
         If it is no Array that can be written.
     """
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    if isinstance(target, np.ndarray):
+        return core.ARRAY(target)
     if not isinstance(target, ArrayCore) or target._v is SCALAR:
         raise TypeError(f"{op}: return arrays must be of ArrayType; out is {describe(target)}")
     return target

@@ -20,6 +20,7 @@ from numen.dispatch.core import ArrayCore
 from numen.errors import GradientError, describe
 from numen.namespace.calling import composes
 from numen.namespace.creation import array, followed, made
+from numen.namespace.devices import beside
 from numen.ops import table
 
 __all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"]
@@ -58,34 +59,39 @@ def target(x: Any, op: str) -> Any:
     raise TypeError(f"{op}: argument 1 must be an array, got {describe(x)}")
 
 
-def recycled(values: Any, count: int) -> Any:
-    """The first `count` of the values, flattened and repeated as often as needed."""
-    v = array(values, copy=None)
+def recycled(values: Any, count: int, x: Any) -> Any:
+    """The first `count` of the values, flattened and repeated as often as needed, on x's device."""
+    v = beside(values, x)
     size = v._d.size
     v = table["reshape"](v, shape=(size,))
     if size == count or size == 1:
         return v
-    turns = made(module_of(v._d).arange(count) % size)
+    turns = made(np.arange(count) % size)
     return table["gather"](v, turns, spec=(0,))
 
 
 def write_flat(x: Any, positions: Any, values: Any, op: str) -> None:
     """Write values at flat positions (an integer Array) of x, with gradients."""
-    if not math.prod(np.shape(core.unwrap(values))) or not positions._d.size:
+    if not _count(values) or not positions._d.size:
         return
     size = x._d.size
     flat = table["reshape"](current(x), shape=(size,))
     spots = table["reshape"](positions, shape=(positions._d.size,))
-    new = table["scatter_set"](flat, recycled(values, spots._d.size), spots, spec=(0,))
+    new = table["scatter_set"](flat, recycled(values, spots._d.size, x), spots, spec=(0,))
     views.write(x, table["reshape"](new, shape=x._d.shape), op, casting="unsafe")
+
+
+def _count(values: Any) -> int:
+    """The number of elements."""
+    return int(values._d.size) if isinstance(values, ArrayCore) else int(np.size(values))
 
 
 def in_range(indices: Any, size: int, mode: str, op: str) -> Any:
     """Index arrays with `mode` applied: negative and, for "wrap" and "clip", large ones; None where
     a trace can't know them."""
     picks = as_array(indices)
-    if not isinstance(indices, (ArrayCore, np.ndarray, np.generic)):
-        picks = as_array(indices, np.intp)  # NumPy casts what a list holds
+    if not isinstance(indices, (ArrayCore, np.ndarray)):
+        picks = as_array(indices, np.intp)  # NumPy casts scalars and what a list holds
     if picks._d.dtype.kind not in "biu":
         raise TypeError(f"{op}: indices must be integers, got {describe(picks)}")
     if picks._d.dtype.kind == "b":
@@ -126,6 +132,8 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> Any:
     if not followed(a, ind, v):
         return NotImplemented
     x = target(a, "put")
+    if not x._d.size:
+        return NotImplemented  # NumPy says what is wrong
     positions = in_range(ind, x._d.size, mode, "put")
     if positions is None:
         return NotImplemented
@@ -160,7 +168,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> Any:
     if given is None:
         return NotImplemented
     spec = tuple(range(len(given)))
-    new = table["scatter_set"](source, array(values, copy=None), *given, spec=spec)
+    new = table["scatter_set"](source, beside(values, x), *given, spec=spec)
     views.write(x, table["reshape"](new, shape=x._d.shape), "put_along_axis", casting="unsafe")
     return None
 
@@ -193,13 +201,13 @@ def putmask(a: Any, /, mask: Any, values: Any) -> Any:
     >>> nm.putmask(x, x > 1, x * 10); x
     array([ 0,  1, 20, 30])
     """
-    if not followed(a, mask, values) or not np.size(core.unwrap(values)):
+    if not followed(a, mask, values) or not _count(values):
         return NotImplemented
     x = target(a, "putmask")
     chosen = as_array(mask)
     if chosen._d.size != x._d.size:
         return NotImplemented
-    v = recycled(values, x._d.size)
+    v = recycled(values, x._d.size, x)
     _write_where(x, table["reshape"](chosen, shape=x._d.shape), v, "putmask")
     return None
 
@@ -232,18 +240,18 @@ def place(arr: Any, mask: Any, vals: Any) -> Any:
     array([ 0,  1,  2, 44, 55])
     """
     chosen = as_array(mask)
-    if not followed(arr, mask, vals) or chosen._d.size != np.size(core.unwrap(arr)):
+    if not followed(arr, mask, vals) or chosen._d.size != _count(arr):
         return NotImplemented
-    count = np.size(core.unwrap(vals)) if not isinstance(vals, (list, tuple)) else len(vals)
+    count = len(vals) if isinstance(vals, (list, tuple)) else _count(vals)
     if not count or (count > 1 and followed_in_trace(chosen)):
         return NotImplemented
     x = target(arr, "place")
     if count == 1:
         shaped = table["reshape"](chosen, shape=x._d.shape)
-        _write_where(x, shaped, recycled(vals, 1), "place")
+        _write_where(x, shaped, recycled(vals, 1, x), "place")
     else:
         positions = module_of(chosen._d).flatnonzero(chosen._d)
-        write_flat(x, made(positions), recycled(vals, positions.size), "place")
+        write_flat(x, made(positions), recycled(vals, positions.size, x), "place")
     return None
 
 
@@ -270,7 +278,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     x = target(dst, "copyto")
     source: Any = src
     if type(src) not in (int, float, complex, bool):
-        source = array(src, copy=None)
+        source = beside(src, x)
         if not np.can_cast(source._d.dtype, x._d.dtype, casting):
             return NotImplemented  # NumPy raises
     if where is not True:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import modes
-from numen.dispatch.convert import as_array, operand
+from numen.dispatch.convert import as_array
 from numen.errors import describe
 from numen.namespace.calling import composes, host
+from numen.namespace.devices import beside
 from numen.ops import table
 
 __all__ = ["poly1d", "poly", "roots", "polyfit", "polydiv", "polyval", "polyadd", "polysub"]
@@ -80,7 +81,7 @@ def polyval(p: Any, x: Any) -> Any:
     c, points = as_array(p), as_array(x)
     if not c.ndim:
         return NotImplemented  # NumPy says what is wrong
-    value: Any = as_array(np.zeros(points.shape, points._d.dtype))
+    value: Any = beside(np.zeros(points.shape, points._d.dtype), points)
     for i in range(c.shape[0]):
         value = value * points + c[i]
     return value
@@ -119,7 +120,7 @@ def _at_least_1d(x: Any) -> Any:
 
 
 def _filled(a: Any, missing: int) -> Any:
-    return table["concatenate"](as_array(np.zeros(missing, a._d.dtype)), a, axis=0)
+    return table["concatenate"](beside(np.zeros(missing, a._d.dtype), a), a, axis=0)
 
 
 @composes(np.polymul)
@@ -144,7 +145,7 @@ def _trimmed(x: Any) -> Any:
         raise ValueError(f"polymul: polynomial must be 1d only, got {describe(a)}")
     (found,) = a._d.nonzero()
     start = int(found[0]) if found.size else max(a.shape[0] - 1, 0)
-    return a[start:] if a.shape[0] else as_array(np.zeros(1, a._d.dtype))
+    return a[start:] if a.shape[0] else beside(np.zeros(1, a._d.dtype), a)
 
 
 @composes(np.polyder)
@@ -183,7 +184,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     m = int(m)
     if m < 0:
         raise ValueError("polyint: order of integral must be positive (see polyder)")
-    constants = as_array(np.zeros(m) if k is None else operand(k))
+    constants = beside(np.zeros(m) if k is None else k, p)
     if not constants.ndim:
         constants = constants.reshape((1,))
     count = constants.shape[0]

@@ -17,7 +17,7 @@ import numpy as np
 from numen.dispatch import modes
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import SCALAR, ArrayCore
-from numen.errors import GradientError, describe
+from numen.errors import BackendError, GradientError, describe
 from numen.namespace import calling
 from numen.namespace.attributes import Attributes
 
@@ -86,6 +86,8 @@ class Protocols(Attributes):
         ------
         GradientError
             If the array requires a gradient; `detach()` it first.
+        BackendError
+            If the array is on another device than the host.
         ValueError
             If `copy=False` and the dtype differs.
         """
@@ -93,6 +95,11 @@ class Protocols(Attributes):
         if self._n is not None and modes.grad_enabled():
             raise GradientError("__array__: this array requires a gradient. Hint: detach() it")
         data = self._d
+        if not isinstance(data, np.ndarray):
+            raise BackendError(
+                f"__array__: implicit copy of a {describe(self)} from device {self.device!r} to the "
+                "host. Hint: numpy() copies"
+            )
         if dtype is not None and np.dtype(dtype) != data.dtype:
             if copy is False:
                 raise ValueError(
@@ -118,6 +125,8 @@ class Protocols(Attributes):
         traced = modes.ACTIVE and modes.state.recorder is not None
         if traced or self._v is SCALAR or self._d.dtype.kind == "V":
             raise AttributeError("__array_interface__: scalars, records and small floats have none")
+        if not isinstance(self._d, np.ndarray):
+            raise AttributeError(f"__array_interface__: the memory is on device {self.device!r}")
         self._exported("__array_interface__")
         return self._d.__array_interface__  # type: ignore[no-any-return]
 

@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from numen.dispatch.backends import module_of
 from numen.dispatch.convert import normalize_axes, operand
 from numen.dispatch.core import is_differentiable
 from numen.namespace.calling import composes, wrap_results
-from numen.namespace.creation import asarray, check_like, followed, known, made
+from numen.namespace.creation import asarray, followed, known, made
 from numen.namespace.devices import alongside, placed
 from numen.namespace.filled import check_size
+from numen.namespace.likes import from_like
 from numen.ops import table
 from numen.runtime.memory import check_room
 
@@ -61,7 +63,8 @@ def arange(
     >>> nm.arange(3), nm.arange(1.0, 2.0, 0.5)
     (array([0, 1, 2]), array([1. , 1.5]))
     """
-    check_like(like)
+    if like is not None and (other := from_like(arange, locals())) is not NotImplemented:
+        return other
     numbers = [known(a, "arange") for a in args]
     named = {name: known(end, "arange") for name, end in ends.items()}
     _check_length(numbers, named)
@@ -284,7 +287,8 @@ def eye(
     array([[0., 1., 0.],
            [0., 0., 1.]])
     """
-    check_like(like)
+    if like is not None and (other := from_like(eye, locals())) is not NotImplemented:
+        return other
     n, m, k = known(N, "eye"), known(M, "eye"), known(k, "eye")
     check_size((n, n if m is None else m), dtype)
     return placed(made(_numpy.eye(n, m, k, dtype, order)), device)
@@ -292,7 +296,8 @@ def eye(
 
 def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
     """The n x n identity matrix."""
-    check_like(like)
+    if like is not None and (other := from_like(identity, locals())) is not NotImplemented:
+        return other
     n = known(n, "identity")
     check_size((n, n), dtype)
     return made(np.identity(n, dtype))
@@ -308,7 +313,8 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: A
     array([[1, 0, 0],
            [1, 1, 0]])
     """
-    check_like(like)
+    if like is not None and (other := from_like(tri, locals())) is not NotImplemented:
+        return other
     n, m, k = known(N, "tri"), known(M, "tri"), known(k, "tri")
     check_size((n, n if m is None else m), dtype)
     return made(np.tri(n, m, k, dtype))
@@ -336,7 +342,8 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     count = v._d.size if N is None else known(N, "vander")
     if count < 1:
         return NotImplemented
-    powers = [v * 0 + 1]
+    v = v.astype(np.promote_types(v._d.dtype, np.int_), copy=False)
+    powers = [made(module_of(v._d).ones(v._d.shape, v._d.dtype))]
     for _ in range(count - 1):
         powers.append(powers[-1] * v)
     columns = [table["reshape"](p, shape=(v._d.size, 1)) for p in powers]

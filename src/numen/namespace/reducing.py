@@ -89,13 +89,12 @@ def recording() -> bool:
 
 def axes_of(x: Any, axis: Any, name: str) -> tuple[int, ...]:
     """The axes that an `axis` argument names; as in NumPy, axis 0 or -1 of a 0-d array is none,
-    except for averages."""
+    except for averages and in a tuple."""
     rank = x._d.ndim
     if axis is None:
         return tuple(range(rank))
     if not rank and name not in AVERAGES:
-        one = axis[0] if type(axis) is tuple and len(axis) == 1 else axis
-        if type(one) is int and one in (0, -1):
+        if isinstance(axis, (int, np.integer)) and axis in (0, -1):
             return ()
     return normalize_axes(axis, rank, name)
 

@@ -16,6 +16,7 @@ from numen.dispatch import core
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import ArrayCore, View
 from numen.namespace.calling import composes, host
+from numen.namespace.devices import beside
 from numen.namespace.layout import cast_of, plain_argument
 from numen.ops import table
 
@@ -74,7 +75,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     x = as_array(a)
     counts = plain_argument(repeats, "repeat")
     if axis is None or not x._d.ndim:
-        x, axis = x.ravel(), axis or 0
+        x, axis = x.ravel(), 0 if axis is None else axis
     axis = normalize_axis_index(axis, x._d.ndim)
     return gathered(x, np.repeat(np.arange(x._d.shape[axis]), counts), axis)
 
@@ -111,6 +112,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     if axis is None:
         flat = roll(x.ravel(), by, 0)
         return flat.reshape(x._d.shape)
+    if type(axis) is tuple and not axis:
+        return NotImplemented  # NumPy's is an error
     result = x
     for each, along in np.broadcast(by, axis):
         along = normalize_axis_index(int(along), x._d.ndim)
@@ -133,7 +136,7 @@ def append(arr: Any, values: Any, axis: Any = None) -> Any:
     >>> nm.append(nm.array([1, 2]), 3)
     array([1, 2, 3])
     """
-    x, more = as_array(arr), as_array(values)
+    x, more = beside(arr, values), beside(values, arr)
     if axis is None:
         return table["concatenate"](x.ravel(), more.ravel(), axis=0)
     return table["concatenate"](x, more, axis=normalize_axis_index(axis, x._d.ndim))
@@ -155,7 +158,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     array([1, 2, 3])
     """
     x = as_array(arr)
-    more = cast_of(as_array(values), x._d.dtype, copy=False)
+    more = cast_of(beside(values, x), x._d.dtype, copy=False)
     old = np.arange(x._d.size).reshape(x._d.shape)
     new = old.size + np.arange(more._d.size).reshape(more._d.shape)
     positions = np.insert(old, plain_argument(obj, "insert"), new, axis)

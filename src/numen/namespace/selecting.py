@@ -15,6 +15,7 @@ from numen.dispatch.convert import as_array, operand
 from numen.dispatch.core import SCALAR, ArrayCore
 from numen.namespace.calling import composes, host
 from numen.namespace.creation import array, asarray, followed, made
+from numen.namespace.devices import beside
 from numen.namespace.output import into
 from numen.namespace.placing import along, followed_in_trace, in_range
 from numen.namespace.reducing import line
@@ -333,7 +334,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
             f"with {len(masks)} condition(s), either {len(masks)} or {len(masks) + 1} functions "
             "are expected"
         )
-    result = made(np.zeros(values._d.shape, values._d.dtype))
+    result = beside(np.zeros(values._d.shape, values._d.dtype), values)
     for mask, function in zip(masks, funclist, strict=True):
         if not callable(function):
             result[mask] = function

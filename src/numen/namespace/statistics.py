@@ -77,17 +77,21 @@ def average(
         return NotImplemented
     if weights is None:
         result = reduce("mean", x, axis, keepdims)
+        if not result._d.size:
+            return NotImplemented  # NumPy raises
         if not returned:
             return result
         total: Any = core.wrap(result._d.dtype.type(x._d.size / max(result._d.size, 1)))
     else:
+        if axis is not None:
+            normalize_axes(axis, x._d.ndim, "average")
         w = weights_for(x, weights, axis)
         if w is None:
             return NotImplemented
         least = (np.float64,) if x._d.dtype.kind in "biu" else ()
         dtype = np.result_type(x._d.dtype, w._d.dtype, *least)
         total = reduce("sum", w, axis, keepdims, dtype)
-        if not recording() and somewhere(total == 0):
+        if somewhere(total == 0):
             return NotImplemented  # NumPy raises
         terms = x.astype(dtype, copy=False) * w.astype(dtype, copy=False)
         result = reduce("sum", terms, axis, keepdims) / total
@@ -111,11 +115,8 @@ def _weights_of_samples(weights: Any, n: int, whole: bool) -> Any:
     w = as_array(weights)
     if not numeric(w) or w._d.dtype.kind == "c" or w._d.shape != (n,):
         return None
-    if not recording():
-        if somewhere(w < 0):
-            return None
-        if whole and somewhere(w != w.astype(np.int64)):
-            return None
+    if somewhere(w < 0) or (whole and somewhere(w != w.astype(np.int64))):
+        return None
     return w.astype(np.float64, copy=False)
 
 
@@ -132,7 +133,7 @@ def _covariance(
         return NotImplemented
     kind = np.result_type(*[p._d.dtype for p in parts], np.float64) if dtype is None else dtype
     x = _rows(first, rowvar, kind)
-    if not x._d.shape[0]:
+    if not x._d.shape[0] or np.dtype(kind).kind != "f":
         return NotImplemented
     if second is not None:
         more = second if second._d.ndim == 2 else second.reshape((1, -1))
@@ -153,15 +154,16 @@ def _covariance(
         factor: Any = n - lost
     else:
         total = reduce("sum", w, None)
-        if not recording() and somewhere(total == 0):
+        if somewhere(total == 0):
             return NotImplemented  # NumPy raises
         center = reduce("sum", x * w, 1, True) / total
         factor = total
         if lost:
             terms = total if importance is None else reduce("sum", w * importance, None)
             factor = total - lost * (terms / total)
-    if not recording() and bool(factor <= 0):
-        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
+    if bool(factor <= 0):
+        if not recording():
+            warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
         factor = as_array(0.0)
     away = x - center
     weighted = away if w is None else away * w

@@ -16,6 +16,7 @@ from numen.dispatch import views
 from numen.dispatch.convert import as_array, operand
 from numen.dispatch.core import ArrayCore
 from numen.namespace import cumulative, indexing, places, reductions
+from numen.namespace.devices import beside, on_host
 from numen.namespace.ufunc_class import recorded_methods, ufunc
 from numen.ops import table
 
@@ -78,7 +79,7 @@ def _add_reduceat(
 ) -> Any:
     """Sums of stretches: the elements are gathered in order and added to their stretch's place."""
     a = as_array(array)
-    starts = np.asarray(indices._d if isinstance(indices, ArrayCore) else indices)
+    starts = on_host(indices) if isinstance(indices, ArrayCore) else np.asarray(indices)
     if out is not None or starts.ndim != 1 or not a.ndim or type(axis) is not int:
         return NotImplemented
     if not -a.ndim <= axis < a.ndim or starts.dtype.kind not in "iu":
@@ -98,7 +99,7 @@ def _add_reduceat(
     places = as_array(np.repeat(np.arange(starts.size), [len(s) for s in stretches]))
     first = table["transpose"](a, axes=_swapped(a.ndim, axis))
     picked = table["gather"](first, positions, spec=(0,))
-    zeros = as_array(np.zeros((starts.size, *first.shape[1:]), a.dtype))
+    zeros = beside(np.zeros((starts.size, *first.shape[1:]), a.dtype), a)
     total = table["scatter_add"](zeros, picked, places, spec=(0,))
     return table["transpose"](total, axes=_swapped(a.ndim, axis))
 
@@ -129,7 +130,9 @@ def _at(negated: bool) -> Method:
             return NotImplemented
         key = indexing.parse(indices, a._d.shape)
         value = operand(b)
-        if not isinstance(value, ArrayCore):
+        if isinstance(value, ArrayCore):
+            value = beside(b, a)
+        else:
             value = as_array(value, np.result_type(a._d.dtype, value))
         if not np.can_cast(value._d.dtype, a._d.dtype, "same_kind"):
             return NotImplemented  # NumPy says why

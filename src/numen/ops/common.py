@@ -37,7 +37,7 @@ def constant(data: Any, like: Any) -> Any:
     """An ndarray that a rule made itself, as an Array where `like` is one."""
     if not isinstance(like, ArrayCore):
         return data
-    return core.new_constant(placed_like(data, like._d))
+    return core.new_constant(placed_like(np.asarray(data), like._d))
 
 
 def kept_shape(shape: tuple[int, ...], axis: tuple[int, ...]) -> tuple[int, ...]:

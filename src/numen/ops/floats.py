@@ -120,7 +120,22 @@ nextafter: Primitive = Primitive(
     errors=unequal_shapes,
 )
 
-spacing = flat("spacing", np.spacing, ufunc=np.spacing, samples=steps, errors=text_operand)
+
+
+def _spacing(a: Any) -> Any:
+    """The distance to the next float away from zero, for backends without such a function."""
+    xp = module_of(a)
+    return xp.nextafter(a, xp.where(a < 0, -np.inf, np.inf)) - a
+
+
+spacing = flat(
+    "spacing",
+    np.spacing,
+    ufunc=np.spacing,
+    substitute=_spacing,
+    samples=steps,
+    errors=text_operand,
+)
 
 # Powers of two: a = mantissa 2**exponent
 

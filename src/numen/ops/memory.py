@@ -199,8 +199,8 @@ class _ViewDType(Primitive):
             memory = result._v
             if type(memory) is View and source._d.itemsize != result._d.itemsize:
                 memory.detached = True
-            if source._n is not None and grad_enabled():
-                result._d.setflags(write=False)
+            if source._n is not None and grad_enabled() and isinstance(result._d, np.ndarray):
+                result._d.setflags(write=False)  # of other backends check_writable knows
         return result
 
 

@@ -35,7 +35,9 @@ def _before_last(x: Any) -> Any:
     return x.reshape((*x.shape[:-1], 1, x.shape[-1]))
 
 
-def _product(name: str, cores: tuple[int, int], left: Rule, right: Rule, shapes: Shapes) -> Any:
+def _product(
+    name: str, cores: tuple[int, int], left: Rule, right: Rule, shapes: Shapes, substitute: Rule
+) -> Any:
     """Make a row; `cores` are the axes that each operand's vector or matrix has, `left` and `right`
     its cotangents."""
     ufunc = getattr(np, name)
@@ -77,6 +79,7 @@ def _product(name: str, cores: tuple[int, int], left: Rule, right: Rule, shapes:
         saves_for=((1,), (0,)),
         exact=False,
         ufunc=ufunc,
+        substitute=substitute,
         samples=samples,
         errors=errors,
     )
@@ -89,6 +92,7 @@ vecdot = _product(
     lambda g, b: _last(g) * b,  # (..., 1) * (..., N)
     lambda g, a: _last(g) * a,
     [((4,), (4,)), ((3, 4), (4,)), ((3, 1, 4), (2, 4)), ((4,), (2, 3, 4)), ((2, 0), (0,))],
+    lambda a, b: (_before_last(a.conj()) @ _last(b))[..., 0, 0],
 )
 
 ROWS: tuple[Primitive, ...] = (vecdot,)
@@ -100,6 +104,7 @@ if hasattr(np, "matvec"):
         lambda g, b: _last(g) * _before_last(_conjugated(b)),  # (..., M, 1) * (..., 1, N)
         lambda g, a: matvec(_conjugated(flip(a)), g),  # (..., N, M) times (..., M)
         [((3, 4), (4,)), ((2, 3, 4), (4,)), ((3, 4), (2, 4)), ((2, 1, 3, 4), (5, 4))],
+        lambda a, b: (a @ _last(b))[..., 0],
     )
     vecmat = _product(
         "vecmat",
@@ -107,5 +112,6 @@ if hasattr(np, "matvec"):
         lambda g, b: matvec(b, g),  # (..., N, M) times (..., M)
         lambda g, a: _last(a) * _before_last(g),  # (..., N, 1) * (..., 1, M)
         [((4,), (4, 3)), ((2, 4), (4, 3)), ((4,), (2, 4, 3)), ((5, 4), (2, 1, 4, 3))],
+        lambda a, b: (_before_last(a.conj()) @ b)[..., 0, :],
     )
     ROWS = (vecdot, matvec, vecmat)

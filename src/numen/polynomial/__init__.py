@@ -7,7 +7,15 @@ loads when a name is first asked for. Next: `evaluating.py`.
 
 import importlib
 
-from numen.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial
+from numen.polynomial import (
+    chebyshev,
+    hermite,
+    hermite_e,
+    laguerre,
+    legendre,
+    polynomial,
+    polyutils,
+)
 
 _MODULES = {
     "Chebyshev": chebyshev,
@@ -20,7 +28,7 @@ _MODULES = {
 """Where each class lives."""
 
 __all__ = [*_MODULES, "set_default_printstyle"]
-__all__ += ["chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polynomial"]
+__all__ += ["chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polynomial", "polyutils"]
 
 
 def __getattr__(name: str) -> object:

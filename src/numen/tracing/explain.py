@@ -48,18 +48,19 @@ class Explanation:
 
 def _tree_lines(number: int, tree: Tree, stages: bool) -> list[str]:
     lines = [f"  variant {number}: {tree.segments} segment(s), {tree.replays} replay(s)"]
-    stack: list[tuple[Segment, int]] = [(tree.root, 0)] if tree.root is not None else []
+    stack: list[tuple[Segment, int, Any]] = [(tree.root, 0, None)] if tree.root else []
     while stack:
-        segment, depth = stack.pop()
+        segment, depth, outcome = stack.pop()
+        if depth:
+            lines.append("    " + "  " * (depth - 1) + f"outcome {outcome}:")
         pad = "    " + "  " * depth
         what = "end" if segment.query is None else f"query {segment.query.kind}"
         lines.append(f"{pad}segment: {len(segment.items)} steps, then {what}")
         if stages:
             program, _ = tree.program(segment)
             lines += [pad + "  " + line for line in program.text().splitlines()]
-        for key, child in segment.children.items():
-            lines.append(f"{pad}outcome {key}:")
-            stack.append((child, depth + 1))
+        children = [(child, depth + 1, key) for key, child in segment.children.items()]
+        stack += reversed(children)
     return lines
 
 

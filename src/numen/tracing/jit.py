@@ -37,7 +37,7 @@ from numen.tracing.recorder import Recorder
 from numen.tracing.snapshot import SCALARS, Snapshot, same_scalar
 from numen.tracing.trace import End, External
 from numen.tracing.tree import Tree, answer, outcome_key
-from numen.tracing.watch import errstate_is_strict, global_random_state
+from numen.tracing.watch import global_random_state
 
 MAX_TREES = 32
 """Most state variants kept for one key; the oldest goes first."""
@@ -130,7 +130,7 @@ class Jit:
                     return result
         if modes.ACTIVE and modes.state.recorder is not None:
             return self._function(*args, **kwargs)
-        if config.engine == "numpy" or not platforms.available() or errstate_is_strict():
+        if config.engine == "numpy" or not platforms.available() or modes.errstate_is_strict():
             return self._function(*args, **kwargs)
         leaves: list[Any] = []
         structure = flatten((args, kwargs), leaves)

@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core
+from numen.dispatch import core, modes
 from numen.dispatch.core import NEVER_WRITTEN, ArrayCore, Leaf, Node, View
 from numen.dispatch.primitive import Primitive
 from numen.errors import TraceError
 from numen.tracing.host import HostExpr, HostScalar, plain, text_of
 from numen.tracing.registers import Registers, freeze, freeze_path, meta_of, noting
 from numen.tracing.trace import Const, Host, Instr, Query, Reg
-from numen.tracing.watch import errstate_is_strict
 
 CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "bool": bool,
@@ -38,7 +37,7 @@ class Notes(Registers):
     def apply(self, prim: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """Run an op and note it."""
         refs = self._operands(args)
-        if errstate_is_strict():
+        if modes.errstate_is_strict():
             self.refuse("np.errstate that raises or calls inside the traced function")
         raw = [
             plain(a) if type(a) is HostScalar else a._d if isinstance(a, ArrayCore) else a

@@ -88,8 +88,3 @@ def why_unseen(value: Any) -> str | None:
     if cls.__name__ in CONTAINERS.get(cls.__module__, ()):
         return f"a {cls.__name__}, which may change unseen"
     return None
-
-
-def errstate_is_strict() -> bool:
-    """Whether NumPy's error state asks for exceptions or callbacks, which only eager ops give."""
-    return any(v in ("raise", "call", "log", "print") for v in np.geterr().values())

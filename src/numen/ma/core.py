@@ -1,0 +1,5 @@
+"""`numpy.ma.core`: masked arrays and what works element by element."""
+
+from numen.namespace.borrowed import borrow
+
+__getattr__, __dir__ = borrow("numpy.ma.core", globals())

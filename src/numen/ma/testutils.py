@@ -1,0 +1,5 @@
+"""`numpy.ma.testutils`: assertions that know masks."""
+
+from numen.namespace.borrowed import borrow
+
+__getattr__, __dir__ = borrow("numpy.ma.testutils", globals())
