@@ -15,10 +15,12 @@ import numen
 NAMES = (Path(__file__).parent / "public_names.txt").read_text().split()
 """All public names of `numen`, one list."""
 
-MODULES = {"fft", "interop", "lib", "linalg", "nn", "optim", "polynomial", "profile", "random"}
+MODULES = {"fft", "interop", "lib", "linalg", "polynomial", "profile", "random"}
+MODULES |= {"data", "nn", "optim", "train"}
 """Those that are modules."""
 
-UNLISTED = set(numen.LAZY) | {m.name for m in pkgutil.iter_modules(numen.__path__)} | {"LAZY"}
+UNLISTED = {*numen.LAZY, *(m.name for m in pkgutil.iter_modules(numen.__path__))}
+UNLISTED |= {"LAZY", "LAZY_FUNCTIONS"}
 """Attributes of the package that are no part of the list: its folders and lazy modules."""
 
 

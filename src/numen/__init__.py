@@ -1,14 +1,14 @@
 """numen: one array for the whole road.
 
 NumPy's exact semantics, define-by-run gradients and compiled programs, in pure Python. This file
-only gathers public names: NumPy's from `namespace`, transforms from `transforms`, `jit` from
-`tracing`. Read docs/architecture.md first.
+only gathers public names: NumPy's from `namespace`, transforms from `transforms`; `jit`, `nn` and the
+rest load when they are first named. Read docs/architecture.md first.
 """
 
 import importlib
 from typing import Any
 
-from numen import interop, linalg, namespace, nn, optim, profile, random
+from numen import interop, linalg, namespace, profile
 from numen.dispatch.modes import enable_grad, no_grad, set_grad_enabled
 from numen.errors import (
     BackendError,
@@ -26,35 +26,52 @@ from numen.errors import (
 )
 from numen.namespace import *  # noqa: F403
 from numen.namespace.array_api import __array_api_version__, __array_namespace_info__
-from numen.random import manual_seed
 from numen.settings import config
-from numen.tracing import explain, jit, verify
 from numen.transforms import grad, value_and_grad, vjp
 
 __version__ = "0.1.0"
 
-__all__ = ["nn", "optim", "profile", "random", "manual_seed", "config"]
+__all__ = ["nn", "optim", "profile", "random", "manual_seed", "config"]  # noqa: F405
 __all__ += ["fft", "interop", "lib", "linalg", "polynomial"]  # noqa: F405 (some are lazy)
 __all__ += ["__array_api_version__", "__array_namespace_info__"]
 __all__ += namespace.__all__
 __all__ += ["grad", "value_and_grad", "vjp", "no_grad", "enable_grad", "set_grad_enabled"]
-__all__ += ["jit", "explain", "verify"]
+__all__ += ["jit", "explain", "verify"]  # noqa: F405
 __all__ += ["NumenError", "ShapeError", "DTypeError", "IndexRangeError", "GradientError"]
 __all__ += ["LeafWriteError", "CompileError", "CacheError", "FormatError", "TraceError"]
 __all__ += ["BackendError", "InternalError"]
+__all__ += ["data", "train", "fit", "save_model", "load_model"]  # noqa: F405
+__all__ += ["save_checkpoint", "load_checkpoint"]  # noqa: F405
 
 LAZY = (
     *("char", "ctypeslib", "dtypes", "emath", "exceptions", "fft", "lib"),
     *("ma", "polynomial", "rec", "strings", "testing", "typing"),
+    *("random", "nn", "optim", "data", "train"),
 )
-"""Modules that load when they are first named: each imports its part of NumPy."""
+"""Modules that load when they are first named."""
+
+LAZY_FUNCTIONS = {
+    "manual_seed": "numen.random",
+    "jit": "numen.tracing",
+    "explain": "numen.tracing",
+    "verify": "numen.tracing",
+    "fit": "numen.train",
+    "save_model": "numen.formats.model",
+    "load_model": "numen.formats.model",
+    "save_checkpoint": "numen.formats.checkpoint",
+    "load_checkpoint": "numen.formats.checkpoint",
+}
+"""Functions of such modules: name to module."""
 
 
 def __getattr__(name: str) -> Any:
     if name in LAZY:
         return importlib.import_module(f"numen.{name}")
+    if name in LAZY_FUNCTIONS:
+        value = globals()[name] = getattr(importlib.import_module(LAZY_FUNCTIONS[name]), name)
+        return value
     raise AttributeError(f"module 'numen' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *LAZY})
+    return sorted({*globals(), *LAZY, *LAZY_FUNCTIONS})

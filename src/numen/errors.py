@@ -75,7 +75,10 @@ def _describe_one(value: object) -> str:
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     if shape is not None and dtype is not None:
         return f"{dtype} array of shape {tuple(shape)}"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # an int of more digits than Python prints
+        text = "of too many digits"
     if len(text) > 60:
         text = text[:57] + "..."
     return f"{type(value).__name__} {text}"

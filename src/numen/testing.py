@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from numen.namespace.calling import arrays_in, raw, wrap_results
+from numen.namespace.calling import wrap_results
+from numen.namespace.layout import plain_argument
 
 _COMPARES = """assert_allclose assert_almost_equal assert_approx_equal assert_array_almost_equal
 assert_array_almost_equal_nulp assert_array_compare assert_array_equal assert_array_less
@@ -42,9 +43,9 @@ def _on_arrays(function: Any) -> Any:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        for a in arrays_in(args, kwargs):
-            a._leaves(f"{function.__name__}()")  # type: ignore[attr-defined]
-        result = function(*[raw(a) for a in args], **{k: raw(v) for k, v in kwargs.items()})
+        name = f"{function.__name__}()"
+        plain = [plain_argument(a, name) for a in args]
+        result = function(*plain, **{k: plain_argument(v, name) for k, v in kwargs.items()})
         return wrap_results(result, function.__name__)
 
     return call

@@ -1,6 +1,7 @@
 """Every row of the lowering table against the NumPy function it stands for, and what has no row."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -13,8 +14,15 @@ from numen.compiler.nest_text import verify_nest
 from numen.compiler.scalar import BOOL, DTYPES, FLOATS, INTS
 from numen.errors import InternalError
 
-ROUNDED = ("exp", "log", "tanh")
-NUMPY = {"relu": lambda x: np.maximum(x, 0), "cast": None, "power": None}
+ROUNDED = ("exp", "log", "tanh", "sigmoid", "softplus", "erf")
+NUMPY = {
+    "relu": lambda x: np.maximum(x, 0),
+    "cast": None,
+    "power": None,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "softplus": lambda x: np.logaddexp(x, np.zeros_like(x)),
+    "erf": lambda x: np.array([math.erf(v) for v in x.tolist()], x.dtype),
+}
 
 
 def edges(dtype):

@@ -7,17 +7,30 @@ import os
 import subprocess
 import sys
 import time
+import traceback
+import warnings
 
+from tests.fuzzing.against_numpy import WAYS, compare
 from tests.fuzzing.check import DifferenceError, check
 from tests.fuzzing.generate import generate
 
 BATCH = 500
 
 
+def report(seed: int, error: Exception, source: str) -> None:
+    """Print a difference, or what a program raised that no difference explains."""
+    if isinstance(error, DifferenceError):
+        print(error, flush=True)
+    else:
+        print(f"seed {seed} raised\n{source}", flush=True)
+        traceback.print_exception(error, file=sys.stdout)
+
+
 def run_batch(first: int, count: int) -> int:
     """Check seeds first .. first + count - 1 in this process; prints a line of counts; returns the
     differences.
     """
+    warnings.simplefilter("ignore")
     how: collections.Counter[str] = collections.Counter()
     differences = 0
     for seed in range(first, first + count):
@@ -25,13 +38,15 @@ def run_batch(first: int, count: int) -> int:
         try:
             reason, _ = check(program)
             how[reason] += 1
-        except DifferenceError as error:
+        except Exception as error:
             differences += 1
-            print(error, flush=True)
-        except Exception:
-            differences += 1
-            print(f"seed {seed} raised\n{program.source}", flush=True)
-            raise
+            report(seed, error, program.source)
+        for way in WAYS:
+            try:
+                compare(program, way)
+            except Exception as error:
+                differences += 1
+                report(seed, error, program.source)
     total = ", ".join(f"{n} {reason}" for reason, n in how.most_common())
     print(f"seeds {first}-{first + count - 1}: {differences} differences; {total}", flush=True)
     return differences

@@ -137,7 +137,7 @@ def test_jit_reads_windows():
 
 def test_lib_has_numpys_names():
     assert numen.lib.NumpyVersion is np.lib.NumpyVersion
-    assert numen.lib.format is np.lib.format
+    assert numen.lib.introspect is np.lib.introspect
     assert numen.lib.mixins.NDArrayOperatorsMixin is np.lib.mixins.NDArrayOperatorsMixin
     assert numen.lib.add_docstring is np.lib.add_docstring
     assert numen.lib.stride_tricks.as_strided is as_strided

@@ -250,3 +250,227 @@ def test_frozen_parameters_get_no_gradient():
     model(nm.ones((2, 4), nm.float32)).sum().backward()
     assert model[0].weight.grad is None
     assert model[2].weight.grad is not None
+
+
+def test_one_by_its_name():
+    block = Block()
+    assert block.get_submodule("inner") is block.inner
+    assert block.get_submodule("") is block
+    assert block.get_parameter("inner.weight") is block.inner.weight
+    assert block.get_buffer("count") is block.count
+    for call, name in (
+        (block.get_submodule, "inner.nothing"),
+        (block.get_parameter, "inner.count"),
+        (block.get_parameter, "scratch"),
+        (block.get_buffer, "scale"),
+    ):
+        with pytest.raises(AttributeError, match=name):
+            call(name)
+    block.set_submodule("inner", nn.Linear(2, 5))
+    assert block.inner.weight.shape == (5, 2)
+
+
+def test_registering():
+    module = nn.Module()
+    module.register_parameter("late", None)
+    module.register_parameter("first", nn.Parameter([1.0]))
+    module.register_module("part", nn.Tanh())
+    module.add_module("none", None)
+    module.late = nn.Parameter([2.0])
+    assert [n for n, _ in module.named_parameters()] == ["late", "first"]
+    assert [n for n, _ in module.named_children()] == ["part"]
+    for wrong in ("a.b", "", "forward", "part"):
+        if wrong == "forward":
+            module.forward = None
+        with pytest.raises(KeyError):
+            module.register_parameter(wrong, None)
+    with pytest.raises(TypeError, match="Parameter"):
+        module.register_parameter("x", nm.ones(2))
+    with pytest.raises(TypeError, match="Module"):
+        module.register_module("x", nm.ones(2))
+    twice = nn.Module()
+    twice.a = twice.b = nn.Linear(1, 1)
+    assert len(list(twice.named_parameters())) == 2
+    assert len(list(twice.named_parameters(remove_duplicate=False))) == 4
+
+
+def test_extra_state_goes_along():
+    class Counted(nn.Linear):
+        calls = 0
+
+        def get_extra_state(self):
+            return {"calls": self.calls}
+
+        def set_extra_state(self, state):
+            self.calls = state["calls"]
+
+    first, second = (nn.Sequential(Counted(1, 1)) for _ in range(2))
+    first[0].calls = 3
+    state = first.state_dict()
+    assert list(state) == ["0.weight", "0.bias", "0._extra_state"]
+    second.load_state_dict(state)
+    assert second[0].calls == 3
+    assert first.state_dict(keep_vars=True)["0.weight"] is first[0].weight
+
+
+def test_another_dtype_in_place():
+    block = Block()
+    block.register_buffer("index", nm.arange(3))
+    weight, frozen = block.inner.weight, block.inner.bias
+    frozen.requires_grad_(False)
+    block(nm.ones((1, 2))).sum().backward()
+    before = weight.grad.tolist()
+    assert block.double() is block
+    assert block.inner.weight is weight
+    assert (weight.dtype, weight.grad.dtype, block.count.dtype) == (np.float64,) * 3
+    assert block.index.dtype == np.int64
+    assert weight.grad.tolist() == before
+    assert weight.requires_grad
+    assert not frozen.requires_grad
+    block(nm.ones((1, 2))).sum().backward()
+    assert weight.grad.tolist() == [[2 * v for v in row] for row in before]
+    for convert, dtype in (
+        (block.float, np.float32),
+        (block.half, np.float16),
+        (block.bfloat16, nm.bfloat16),
+        (lambda: block.to(nm.ones(1, np.float64)), np.float64),
+        (lambda: block.to("cpu", np.float32), np.float32),
+        (lambda: block.type(np.float64), np.float64),
+        (lambda: block.cpu(), np.float64),
+    ):
+        convert()
+        assert {p.dtype for p in block.parameters()} == {np.dtype(dtype)}
+        assert block.same is block.inner
+    with pytest.raises(DTypeError):
+        block.to(np.int64)
+    with pytest.raises(ValueError, match="device"):
+        block.to("moon")
+
+
+def test_another_device_in_place():
+    layer = nn.Linear(3, 2)
+    x = nm.ones((1, 3), nm.float32)
+    expected = layer(x).tolist()
+    layer.to("strict")
+    assert layer.weight.device == "strict"
+    assert layer(x.to_device("strict")).detach().to_device("cpu").tolist() == expected
+    assert layer.to("cpu").weight.device == "cpu"
+
+
+def test_a_compiled_call_sees_another_dtype():
+    layer = nn.Linear(3, 2)
+    run = nm.jit(lambda x: layer(x))
+    x = nm.ones((1, 3))
+    for _ in range(3):
+        assert run(x).dtype == np.float32
+    layer.double()
+    for _ in range(3):
+        assert run(x).dtype == np.float64
+        np.testing.assert_array_equal(run(x).detach(), layer(x).detach())
+
+
+def test_forward_hooks():
+    layer, seen = nn.Linear(3, 2), []
+    x = nm.ones((4, 3), nm.float32)
+    plain = layer(x).tolist()
+
+    def before(module, args):
+        seen.append("before")
+        return args[0] * 2
+
+    def after(module, args, out):
+        seen.append("after")
+        assert args[0].tolist() == (x * 2).tolist()
+        return out + 1
+
+    first = layer.register_forward_pre_hook(before)
+    second = layer.register_forward_hook(after)
+    earlier = layer.register_forward_pre_hook(lambda m, a: seen.append("first"), prepend=True)
+    changed = layer(x)
+    assert seen == ["first", "before", "after"]
+    first.remove()
+    second.remove()
+    second.remove()
+    earlier.remove()
+    expected = (layer(x) - layer.bias) * 2 + layer.bias + 1
+    np.testing.assert_allclose(changed.detach(), expected.detach(), rtol=1e-6)
+    assert layer(x).tolist() == plain
+    with layer.register_forward_hook(
+        lambda m, args, kwargs, out: seen.append(kwargs), with_kwargs=True
+    ):
+        layer(x=x)
+    with layer.register_forward_pre_hook(
+        lambda m, args, kwargs: ((), {"x": x * 0}), with_kwargs=True
+    ):
+        assert layer(x=x).tolist() == nm.broadcast_to(layer.bias, (4, 2)).tolist()
+    assert seen[-1] == {"x": x}
+    with pytest.raises(TypeError, match="callable"):
+        layer.register_forward_hook(None)
+
+
+def test_hooks_are_copied_and_traced():
+    layer = nn.Linear(3, 2)
+    layer.register_forward_hook(double_the_output)
+    twin = copy.deepcopy(layer)
+    x = nm.ones((4, 3), nm.float32)
+    run = nm.jit(lambda x: twin(x))
+    for _ in range(3):
+        assert run(x).tolist() == layer(x).tolist()
+    assert "0 eager" in str(nm.explain(run))
+
+
+def double_the_output(module, args, out):
+    return out * 2
+
+
+def test_backward_hooks():
+    torch = pytest.importorskip("torch")
+    ours, theirs = nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    theirs.load_state_dict({k: torch.tensor(v.numpy()) for k, v in ours.state_dict().items()})
+    seen = {"ours": [], "theirs": []}
+
+    def hooks(layer, name):
+        def hook(module, grad_input, grad_output):
+            assert module is layer
+            found = [g.tolist() for g in (*grad_input, *grad_output)]
+            seen[name].append(found)
+            return (grad_input[0] * 3,)
+
+        def first(module, grad_output):
+            seen[name].append("pre")
+            return (grad_output[0] * 2,)
+
+        layer.register_full_backward_hook(hook)
+        return layer.register_full_backward_pre_hook(first)
+
+    handles = [hooks(ours, "ours"), hooks(theirs, "theirs")]
+    data = np.arange(6, dtype=np.float32).reshape(2, 3)
+    x, t = nm.array(data, requires_grad=True), torch.tensor(data, requires_grad=True)
+    for _ in range(2):
+        (ours(x) ** 2).sum().backward()
+        (theirs(t) ** 2).sum().backward()
+        for handle in handles:
+            handle.remove()
+    np.testing.assert_allclose(x.grad.numpy(), t.grad.numpy(), rtol=1e-5)
+    np.testing.assert_allclose(ours.weight.grad.numpy(), theirs.weight.grad.numpy(), rtol=1e-5)
+    assert [type(s) for s in seen["ours"]] == [type(s) for s in seen["theirs"]]
+
+
+def test_a_backward_hook_of_several_inputs_only_looks():
+    class Product(nn.Module):
+        def forward(self, a, b):
+            return a * b
+
+    layer, seen = Product(), []
+    handle = layer.register_full_backward_hook(
+        lambda m, gi, go: seen.append([g.tolist() for g in (*gi, *go)])
+    )
+    a, b = (nm.array(v, requires_grad=True) for v in (2.0, 3.0))
+    layer(a, b).backward()
+    assert seen == [[3, 2, 1]]
+    handle.remove()
+    layer.register_full_backward_hook(lambda m, gi, go: gi)
+    with pytest.raises(nm.GradientError, match="one input"):
+        layer(a, b).backward()
+    run = nm.jit(lambda a: nm.grad(lambda v: layer(v, 2.0))(a))
+    assert run(nm.array(1.0)).tolist() == 2

@@ -3,11 +3,12 @@
 import warnings
 
 import numpy as np
+from network_meanings import MEANINGS
 
 from numen.dispatch.backward import backward
 from numen.dispatch.core import Leaf
 from numen.namespace.array import Array
-from numen.ops import table
+from numen.ops import scans, table
 
 ROWS = sorted(table)
 DIFFERENTIABLE = [name for name in ROWS if table[name].vjp is not None]
@@ -46,6 +47,8 @@ LINEAR = {
     "lay_out",
     "getitem",
     "gather",
+    *("convolution", "convolution_input", "convolution_weight", "embedding_place"),
+    *("pool_pick", "pool_place", "window_sum", "window_spread"),
 }
 
 
@@ -174,7 +177,126 @@ def _as_strided(a, shape, strides, source, writeable):
     return out
 
 
+def _exponentials(a, axis):
+    """exp(a - max) in float32 or wider, and the maximum."""
+    if a.dtype.kind not in "biuf":
+        raise TypeError
+    wide = (
+        a
+        if a.dtype.kind == "f" and a.dtype.itemsize > 2
+        else a.astype("f4" if a.dtype.kind == "f" else "f8")
+    )
+    top = wide.max(axis, keepdims=True, initial=-np.inf)
+    top[~np.isfinite(top)] = 0
+    return np.exp(wide - top), wide - top, top
+
+
+def _as_result(out, a):
+    return out.astype(a.dtype) if a.dtype.kind == "f" else out
+
+
+def _softmax(a, axis):
+    e, _, _ = _exponentials(a, axis)
+    return _as_result(e / e.sum(axis, keepdims=True), a)
+
+
+def _log_softmax(a, axis):
+    e, shifted, _ = _exponentials(a, axis)
+    return _as_result(shifted - np.log(e.sum(axis, keepdims=True)), a)
+
+
+def _logsumexp(a, axis, keepdims):
+    e, _, top = _exponentials(a, axis)
+    out = np.log(e.sum(axis, keepdims=True)) + top
+    return _as_result(out if keepdims else out.squeeze(axis), a)
+
+
+def _cross_entropy(a, labels):
+    e, shifted, _ = _exponentials(a, 1)
+    out = np.log(e.sum(1)) - shifted[np.arange(len(a)), labels]
+    return _as_result(out, a)
+
+
+def _binary_cross_entropy(a, b):
+    if a.dtype.kind == "c":
+        raise TypeError
+    with np.errstate(divide="ignore"):
+        logs = [np.maximum(np.log(np.abs(x)), -100.0) for x in (a, 1 - a)]
+    return -(b * logs[0] + (1 - b) * logs[1])
+
+
+def _real(*args):
+    if any(a.dtype.kind not in "fb" for a in args) or args[0].dtype.kind != "f":
+        raise TypeError
+
+
+def _logistic(x):
+    return np.tanh(x * 0.5) * 0.5 + 0.5
+
+
+def _rnn_scan(pre, w, h, mask=None, kind="tanh"):
+    _real(pre, w, h)
+    out = np.empty((*pre.shape[:2], h.shape[1]), pre.dtype)
+    for t in range(len(pre)):
+        new = pre[t] + h @ w.T
+        new = np.tanh(new) if kind == "tanh" else np.maximum(new, 0)
+        h = out[t] = new if mask is None else np.where(mask[t], new, h)
+    return out
+
+
+def _lstm_scan(pre, w, h, c, mask=None):
+    _real(pre, w, h, c)
+    out = np.empty((*pre.shape[:2], 2 * h.shape[1]), pre.dtype)
+    for t in range(len(pre)):
+        i, f, g, o = np.split(pre[t] + h @ w.T, 4, axis=1)
+        cell = _logistic(f) * c + _logistic(i) * np.tanh(g)
+        state = _logistic(o) * np.tanh(cell)
+        c = cell if mask is None else np.where(mask[t], cell, c)
+        h = state if mask is None else np.where(mask[t], state, h)
+        out[t] = np.concatenate([h, c], 1)
+    return out
+
+
+def _scan_back(name):
+    """What the back rows give: the cotangents that the scan's rule finds, the states' behind the
+    gates'. tests/ops/test_gradients.py compares those of the scan with differences."""
+    meaning = getattr(scans, f"_{name}_back")
+
+    def back(g, *args):
+        _real(g, *args)
+        gates, *states = meaning(g, *args)
+        ends = np.zeros(gates.shape[1:], gates.dtype)
+        for i, state in enumerate(states):
+            ends[:, i * state.shape[1] : (i + 1) * state.shape[1]] = state
+        return np.concatenate([gates, ends[None]])
+
+    return back
+
+
+def _gru_scan(pre, w, b, h, mask=None):
+    _real(pre, w, b, h)
+    out = np.empty((*pre.shape[:2], h.shape[1]), pre.dtype)
+    for t in range(len(pre)):
+        inputs, states = np.split(pre[t], 3, axis=1), np.split(h @ w.T + b, 3, axis=1)
+        r, z = (_logistic(a + s) for a, s in zip(inputs[:2], states[:2], strict=True))
+        n = np.tanh(inputs[2] + r * states[2])
+        new = n + z * (h - n)
+        h = out[t] = new if mask is None else np.where(mask[t], new, h)
+    return out
+
+
 NUMPY = {
+    "rnn_scan": _rnn_scan,
+    "lstm_scan": _lstm_scan,
+    "gru_scan": _gru_scan,
+    "lstm_scan_back": _scan_back("lstm"),
+    "gru_scan_back": _scan_back("gru"),
+    "cross_entropy": _cross_entropy,
+    "binary_cross_entropy": _binary_cross_entropy,
+    **MEANINGS,
+    "softmax": _softmax,
+    "log_softmax": _log_softmax,
+    "logsumexp": _logsumexp,
     "cofactor": _cofactor,
     "detsign": lambda a: np.linalg.slogdet(a)[0],
     "svd_u": lambda a: np.linalg.svd(a, full_matrices=False)[0],

@@ -16,6 +16,8 @@ NO_DERIVATIVE = {
     *("isnan", "isinf", "isfinite", "isnat", "signbit"),
     *("logical_and", "logical_or", "logical_xor", "logical_not"),
     *("frexp_exponent", *INTEGERS),
+    *("max_pool_index", "philox_uniform"),  # integers, random numbers
+    *("lstm_scan_back", "gru_scan_back"),  # only where no derivative is asked for
 }
 NO_ERRORS = {"copy", "real", "imag"}  # take every array
 ROUNDED = {
@@ -23,6 +25,7 @@ ROUNDED = {
     *("exp2", "expm1", "log2", "log10", "log1p", "logaddexp", "logaddexp2"),
     *("sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "hypot"),
     *("sinh", "cosh", "arcsinh", "arccosh", "arctanh", "cbrt", "float_power"),
+    *("sigmoid", "softplus", "erf", "normalize"),
 }
 OWN_ZERO_OR_NAN = {"max", "min", "argmax", "maximum", "minimum", "relu", "fmax", "fmin"}
 
@@ -50,7 +53,10 @@ def test_a_rule_says_what_it_saves(name):
     row = table[name]
     if row.saves_for is not None and (row.vjp or row.ufunc):
         nin = row.ufunc.nin if row.ufunc is not None else None
-        arity = len(inspect.signature(row.vjp).parameters) - 3 if row.vjp else nin
+        arity = nin
+        if row.vjp:
+            kinds = [p.kind for p in inspect.signature(row.vjp).parameters.values()]
+            arity = sum(k <= inspect.Parameter.VAR_POSITIONAL for k in kinds) - 3
         assert len(row.saves_for) in (arity, nin or arity)
 
 

@@ -7,7 +7,7 @@ from cases import DTYPES, ROWS, numpy_meaning, quiet, samples, wrapped
 from numen.dispatch.core import SCALAR
 from numen.namespace.array import Array
 from numen.ops import table
-from tolerances import assert_same
+from tolerances import assert_close, assert_same
 
 UNARY = [
     *("negative", "exp", "log", "tanh", "sqrt", "absolute", "relu"),
@@ -19,6 +19,8 @@ BINARY = [
     *("hypot", "remainder", "fmax", "logical_or"),
 ]
 REDUCTIONS = ["sum", "mean", "max", "min"]
+ROUNDED_OTHERWISE = {"erf"}
+"""Rows that NumPy has no function for, compared with one of higher precision."""
 
 
 def outcome(function, *args, **params):
@@ -35,7 +37,11 @@ def check(name, args, params):
             quiet(table[name], *wrapped(args), **params)
         return
     result = quiet(table[name], *wrapped(args), **params)
-    assert_same(result._d, expected)
+    if name in ROUNDED_OTHERWISE:
+        assert result.dtype == expected.dtype
+        assert_close(result._d, expected)
+    else:
+        assert_same(result._d, expected)
     if any(isinstance(a, np.ndarray) and a.ndim for a in args):
         assert (result._v is SCALAR) == isinstance(expected, np.generic)
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-import numpy as np
-import pytest
-
 from numen.runtime import profile
 
 

@@ -186,6 +186,8 @@ class StrictModule:
         if self._prefix + name in ABSENT or name.startswith("_"):
             raise AttributeError(f"strict: CuPy has no {self._prefix}{name}")
         function = getattr(self._module, name)
+        if inspect.ismodule(function):
+            raise AttributeError(f"strict: NumPy's module {name} is of the host")
         if isinstance(function, type) or not callable(function):
             return function
         called = _calling(function, self._prefix + name, ())

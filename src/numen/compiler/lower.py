@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from numen.compiler import math
+from numen.compiler import math, special
 from numen.compiler.body import Body, Value
 from numen.compiler.scalar import BOOL, DTYPES, FLOATS, INTS
 from numen.errors import InternalError
@@ -120,6 +120,9 @@ ELEMENTWISE: dict[str, Row] = {
     "greater_equal": Row(2, DTYPES, _plain("greater_equal")),
     "where": Row(3, DTYPES, _where),
     "cast": Row(1, DTYPES, _cast),
+    "sigmoid": Row(1, FLOATS, _unary(special.sigmoid)),
+    "softplus": Row(1, FLOATS, _unary(special.softplus)),
+    "erf": Row(1, FLOATS, _unary(special.erf)),
 }
 """Graph op name -> row."""
 

@@ -64,8 +64,11 @@ def backend_named(name: str) -> Backend | None:
     if name not in _by_name and name in LAZY:
         register_backend(importlib.import_module(LAZY[name]).BACKEND)
     if name not in _by_name:
-        known = ["cpu", *sorted({*LAZY, *_by_name})]
-        raise ValueError(f"device: expected one of {known}, got {name!r}")
+        known = sorted({*LAZY, *_by_name})
+        raise ValueError(  # NumPy's words first
+            f'Device not understood. Only "cpu" is allowed, but received: {name}. Hint: numen also '
+            f"knows the devices {known}"
+        )
     return _by_name[name]
 
 

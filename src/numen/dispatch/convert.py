@@ -30,7 +30,12 @@ def as_array(value: Any, dtype: Any = None) -> Any:
         if from_nested is not None:
             return from_nested(value, dtype)
         value = unwrap_nested(value)
-    data = np.asarray(value, dtype)
+    try:
+        data = np.asarray(value, dtype)
+    except ValueError:
+        if from_nested is None or isinstance(value, np.ndarray):
+            raise
+        return from_nested(value, dtype)  # an object whose `__array__` gives an Array, or an error
     result = core.ARRAY(data if type(data) is np.ndarray else data.view(np.ndarray))
     if modes.ACTIVE and modes.state.recorder is not None:
         modes.state.recorder.constant(result, isinstance(value, np.ndarray))

@@ -61,14 +61,14 @@ def scalar_result(prim: Primitive, args: tuple[Any, ...], d: Any, scalars: Metho
     """Wrap what is no ndarray: NumPy's scalars, and what object arrays hold.
 
     `scalars` is Python's operator: between NumPy's integer scalars it warns of an overflow, which
-    the op on arrays does not.
+    the op on arrays does not, and its powers have other signs at zero and infinity.
     """
     if not isinstance(d, np.generic):
         return d if not backends.in_use() else prim.finish(args, NO_PARAMS, d)
     kind = d.dtype.kind
     if kind not in "biufc" and not core.is_differentiable(d.dtype):
         return d
-    if scalars is not None and kind in "iu" and all(map(is_scalar, args)):
+    if scalars is not None and (kind in "iu" or prim.name == "power") and all(map(is_scalar, args)):
         a, b = args
         d = scalars(element(a), element(b))
     return prim.finish(args, NO_PARAMS, d)

@@ -16,7 +16,7 @@ import numpy as np
 
 from numen.dispatch import backends, core, modes, slots
 from numen.dispatch.core import SCALAR, ArrayCore, Cell, Leaf, Node, View
-from numen.errors import GradientError, LeafWriteError, ShapeError, describe
+from numen.errors import BackendError, GradientError, LeafWriteError, ShapeError, describe
 
 if TYPE_CHECKING:
     from numen.dispatch.primitive import Primitive
@@ -94,6 +94,8 @@ def write(x: ArrayCore, value: Any, op: str, casting: str = "same_kind") -> None
         If x is read-only, or value does not broadcast to x's shape.
     TypeError
         If `casting` forbids the cast, as NumPy's.
+    BackendError
+        If x and value live on different devices.
     LeafWriteError
         As `check_writable`.
     """
@@ -103,7 +105,12 @@ def write(x: ArrayCore, value: Any, op: str, casting: str = "same_kind") -> None
     raw = value._d if isinstance(value, ArrayCore) else getattr(value, "value", value)
     keep_saved_result(x)
     try:
-        if backends.in_use() and (backend := backends.backend_of((x._d,))) is not None:
+        if backends.in_use() and (backend := backends.backend_of((x._d, raw))) is not None:
+            if isinstance(x._d, np.ndarray):
+                raise BackendError(
+                    f"{op}: a {describe(value)} of device {backend.name!r} can't be written into "
+                    "memory of the host. Hint: to_device() moves it"
+                )
             backend.module.copyto(x._d, backends.adopted(backend, raw, op), casting=casting)
         else:
             np.copyto(x._d, raw, casting=casting)  # type: ignore[arg-type]

@@ -443,7 +443,7 @@ for _name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_eq
     RULES[_name] = _compare(_name)
 for _name in ("negative", "absolute", "relu", "copy"):
     RULES[_name] = _unary(_name, inexact=False)
-for _name in ("exp", "log", "tanh", "sqrt"):
+for _name in ("exp", "log", "tanh", "sqrt", "sigmoid", "softplus", "erf"):
     RULES[_name] = _unary(_name, inexact=True)
 for _name in ("sum", "max", "min", "mean"):
     RULES[_name] = _reduction(_name)

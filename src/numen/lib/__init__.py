@@ -1,11 +1,12 @@
 """numen.lib: NumPy's module of that name.
 
-`stride_tricks` makes Arrays; every other name (`format`, `NumpyVersion`, `mixins`,
+Its modules of functions take and make Arrays; every other name (`NumpyVersion`, `mixins`,
 `add_docstring` ...) is NumPy's own, looked up when it is asked for.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,15 @@ from numen.lib import stride_tricks
 
 __all__ = ["stride_tricks"]
 
+MODULES = ("array_utils", "format", "npyio", "recfunctions", "scimath")
+"""Loaded when they are asked for."""
+
 
 def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(f"module 'numen.lib' has no attribute {name!r}")
+    if name in MODULES:
+        return importlib.import_module(f"numen.lib.{name}")
     try:
         return getattr(np.lib, name)
     except AttributeError:

@@ -17,6 +17,7 @@ from numen.linalg.systems import LinAlgError
 from numen.namespace import diagonals, products, ufuncs
 from numen.namespace.axes import matrix_transpose
 from numen.namespace.calling import composes
+from numen.namespace.devices import beside
 from numen.ops import table
 
 __all__ = ["matmul", "outer", "tensordot", "cross", "vecdot", "trace", "diagonal"]
@@ -44,7 +45,7 @@ def outer(x1: Any, x2: Any, /) -> Any:
     ValueError
         If an operand is no vector.
     """
-    a, b = as_array(x1), as_array(x2)
+    a, b = beside(x1, x2), beside(x2, x1)
     if a.ndim != 1 or b.ndim != 1:
         raise ValueError(f"outer: expected vectors, got {describe(a, b)}")
     return products.outer(a, b)
@@ -65,7 +66,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     ValueError
         If the axis does not have three elements.
     """
-    a, b = as_array(x1), as_array(x2)
+    a, b = beside(x1, x2), beside(x2, x1)
     if not a.ndim or not b.ndim or a.shape[axis] != 3 or b.shape[axis] != 3:
         return NotImplemented  # NumPy says what is wrong
     return products.cross(a, b, axis=axis)

@@ -15,6 +15,7 @@ from numen.dispatch.convert import as_array
 from numen.errors import describe
 from numen.namespace.axes import matrix_transpose, transpose
 from numen.namespace.calling import composes, run_host
+from numen.namespace.devices import beside
 from numen.ops import table
 
 LinAlgError = np.linalg.LinAlgError
@@ -47,7 +48,7 @@ def solve(a: Any, b: Any) -> Any:
     >>> solve(nm.array([[2.0, 0.0], [0.0, 4.0]]), nm.array([2.0, 2.0]))
     array([1. , 0.5])
     """
-    return table["solve"](as_array(a), as_array(b))
+    return table["solve"](beside(a, b), beside(b, a))
 
 
 @composes(np.linalg.inv)
@@ -157,9 +158,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     LinAlgError
         If `a` is no matrix, the rows differ, or the SVD does not converge.
     """
-    x, y = as_array(a), as_array(b)
-    if modes.ACTIVE and modes.state.recorder is not None:
-        return NotImplemented
+    x, y = beside(a, b), beside(b, a)
     with modes.no_grad():
         solution, residuals, rank, _ = run_host(np.linalg.lstsq, "lstsq", (x, y, rcond), {})
     if rcond is None or rcond == -1:
@@ -180,7 +179,7 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     LinAlgError
         If `a` is singular, or not square as a matrix from x to b.
     """
-    x, y = as_array(a), as_array(b)
+    x, y = beside(a, b), beside(b, a)
     if axes is not None:
         order = list(range(x.ndim))
         for k in axes:

@@ -11,7 +11,10 @@ from numen.namespace.borrowed import borrow
 
 MODULES = ("core", "extras", "mrecords", "testutils")
 
-_get, __dir__ = borrow("numpy.ma", globals())
+MASKS = ("getmask", "get_mask", "make_mask", "mask_or")
+"""Functions whose result may be the constant `nomask`."""
+
+_get, __dir__ = borrow("numpy.ma", globals(), constants=dict.fromkeys(MASKS, "nomask"))
 
 
 def __getattr__(name: str) -> Any:

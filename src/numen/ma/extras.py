@@ -2,4 +2,4 @@
 
 from numen.namespace.borrowed import borrow
 
-__getattr__, __dir__ = borrow("numpy.ma.extras", globals())
+__getattr__, __dir__ = borrow("numpy.ma.extras", globals(), unlisted=True)

@@ -2,4 +2,4 @@
 
 from numen.namespace.borrowed import borrow
 
-__getattr__, __dir__ = borrow("numpy.ma.mrecords", globals())
+__getattr__, __dir__ = borrow("numpy.ma.mrecords", globals(), unlisted=True)

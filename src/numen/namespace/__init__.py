@@ -71,6 +71,7 @@ from numen.namespace.deviations import *  # noqa: F403
 from numen.namespace.diagonals import *  # noqa: F403
 from numen.namespace.differences import *  # noqa: F403
 from numen.namespace.dtypes import *  # noqa: F403
+from numen.namespace.exponential_sums import *  # noqa: F403
 from numen.namespace.filled import *  # noqa: F403
 from numen.namespace.filtering import *  # noqa: F403
 from numen.namespace.flat import *  # noqa: F403
@@ -150,6 +151,7 @@ FAMILIES = (
     differences,
     interpolation,
     special,
+    exponential_sums,
     pointwise,
     products,
     windows,

@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import core, modes, views
-from numen.dispatch.backends import module_of
+from numen.dispatch.backends import module_of, placed_like
 from numen.dispatch.convert import as_array, operand
 from numen.dispatch.core import SCALAR, ArrayCore, Cell, View
 from numen.errors import GradientError
 from numen.namespace import calling, indexing
 from numen.namespace.attributes import Attributes
 from numen.namespace.creation import array, contains_array, followed, unwrapped
+from numen.namespace.devices import alongside
+from numen.namespace.objects import Originals, gives_arrays, readable, restored
 from numen.namespace.placing import current
 from numen.ops import table
 
@@ -122,7 +124,7 @@ class Access(Attributes):
         self._leaves("boolean mask")
         data = self._d
         every = module_of(data).arange(data.size).reshape(data.shape)
-        positions = every[indexing.raw(key)]
+        positions = every[_placed(indexing.raw(key), data)]
         if isinstance(positions, np.generic):
             return core.wrap(positions)
         return core.new_constant(positions)
@@ -151,17 +153,31 @@ class Access(Attributes):
             if value._v is not None and memory is not None and value._v.cell is memory.cell:
                 if self._is_view_at(key, value):  # the end of `x[key] += y`
                     return
+            if data.dtype.kind == "O":
+                self._set_on_host(key, value)
+                return
             value = value._d[()] if value._v is SCALAR else value._d
         elif type(value) is list or type(value) is tuple:
             if followed(value):
                 self._set_by_rows(key, value)
+                return
+            if data.dtype.kind == "O":
+                self._set_on_host(key, value)
                 return
             value = unwrapped(value)
         if memory is None:
             memory = self._v = Cell()
         memory.cell.t = core.next_stamp()  # before, as what raises may have written a part
         kind = type(key)
-        data[key if kind is int or kind is slice else indexing.raw(key)] = value
+        key = key if kind is int or kind is slice else indexing.raw(key)
+        try:
+            data[key] = value
+        except ValueError as error:
+            if not gives_arrays(error):
+                raise
+            originals: Originals = {}
+            data[key] = readable(value, originals)
+            restored(data, originals)
 
     def _is_view_at(self, key: Any, value: Any) -> bool:
         """Whether `value` is the view `x[key]` itself."""
@@ -186,6 +202,7 @@ class Access(Attributes):
         source = value
         if type(value) in (list, tuple):
             source = array(value, None if followed(value) else self._d.dtype)
+            source = alongside(source, self)
         source = operand(source)
         try:
             parsed = indexing.parse(key, self._d.shape, writes=True)
@@ -199,7 +216,9 @@ class Access(Attributes):
             new = table["scatter_set"](current(self), source, *parsed.arrays, spec=parsed.spec)
             views.write(self, new, "setitem", casting="unsafe")
         except (IndexError, ValueError):
-            self._d.copy()[calling.raw(indexing.raw(key))] = indexing.raw(calling.raw(source))
+            data = self._d.copy()
+            data.flags.writeable = core.is_writeable(self._d)
+            data[calling.raw(indexing.raw(key))] = indexing.raw(calling.raw(source))
             # NumPy has raised, with its words
             raise
 
@@ -247,7 +266,10 @@ class Access(Attributes):
                 f"setitem: no gradient flows into {self._d.dtype}. Hint: detach() the value"
             )
         views.check_writable(self, "setitem")
-        self._d[indexing.raw(key)] = unwrapped(value)
+        originals: Originals = {}
+        self._d[indexing.raw(key)] = readable(value, originals)
+        if originals:
+            restored(self._d, originals)
         views.wrote(self, None)
 
     def __delitem__(self, key: Any) -> None:
@@ -261,6 +283,15 @@ class Access(Attributes):
 
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
+
+
+def _placed(key: Any, data: Any) -> Any:
+    """A raw index with its index arrays on the device of the raw array `data`."""
+    if isinstance(data, _ndarray):
+        return key
+    if type(key) is tuple:
+        return tuple([_placed(k, data) for k in key])
+    return placed_like(np.asarray(key) if type(key) is list else key, data)
 
 
 def element_view(x: Any, entries: tuple[Any, ...]) -> Any:

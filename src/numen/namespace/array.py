@@ -25,9 +25,10 @@ from numen.namespace.devices import backend_among, on_host
 from numen.namespace.memory import Memory
 from numen.namespace.methods import Methods
 from numen.namespace.protocols import Protocols
+from numen.namespace.scalars import Scalars
 
 
-class Array(Protocols, Access, Memory, Methods):
+class Array(Protocols, Access, Memory, Methods, Scalars):
     """An n-dimensional array: NumPy's ndarray with gradients.
 
     Made by `nm.array`, `nm.zeros` and the other functions, not by calling the class. Indexing and
@@ -245,7 +246,7 @@ class Array(Protocols, Access, Memory, Methods):
             return float(modes.state.recorder.query(self, "float"))
         return float(self._d)
 
-    def __complex__(self) -> complex:
+    def __complex__(self, /) -> complex:
         self._leaves("complex()")
         return complex(self._d)
 
@@ -265,7 +266,7 @@ class Array(Protocols, Access, Memory, Methods):
         if self._v is not SCALAR:
             raise TypeError(f"round: expected a scalar, got {describe(self)}")
         self._leaves("round()")
-        value = round(self._d[()], ndigits)
+        value = round(on_host(self)[()], ndigits)
         return core.wrap(value) if isinstance(value, np.generic) else value
 
     def __len__(self) -> int:
@@ -307,7 +308,7 @@ class Array(Protocols, Access, Memory, Methods):
         return layout.copy_of(self, order)  # type: ignore[no-any-return]
 
     def __copy__(self, /) -> Array:
-        return self.copy()
+        return self.copy("K")
 
     def __deepcopy__(self, memo: dict[int, Any], /) -> Array:
         if self._n is not None and type(self._n) is not Leaf:

@@ -7,10 +7,14 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 from numen.namespace.calling import raw, run_host, wrap_results
+
+NO_CONSTANT = object()
+_made: dict[Any, Borrowed] = {}
 
 
 class Borrowed:
@@ -19,13 +23,34 @@ class Borrowed:
     Other attributes (a masked ufunc's `reduce`) are borrowed too.
     """
 
-    def __init__(self, function: Callable[..., Any], name: str) -> None:
+    def __init__(
+        self, function: Callable[..., Any], name: str, constant: Any = NO_CONSTANT
+    ) -> None:
         self._function = function
+        self._constant = constant
         self.__name__ = self.__qualname__ = name
         self.__doc__ = getattr(function, "__doc__", None)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return run_host(self._function, self.__name__, args, kwargs)
+        if self._constant is NO_CONSTANT:
+            return run_host(self._function, self.__name__, args, kwargs)
+        constant: list[Any] = []
+
+        def noting(*args: Any, **kwargs: Any) -> Any:
+            result = self._function(*args, **kwargs)
+            if result is self._constant:
+                constant.append(result)
+            return result
+
+        result = run_host(noting, self.__name__, args, kwargs)
+        return constant[0] if constant else result
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        try:
+            return inspect.signature(self._function)
+        except (TypeError, ValueError) as error:
+            raise AttributeError("__signature__") from error
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -44,6 +69,8 @@ def borrow(
     names: tuple[str, ...] = (),
     as_they_are: tuple[str, ...] = (),
     results_as_they_are: tuple[str, ...] = (),
+    constants: dict[str, str] | None = None,
+    unlisted: bool = False,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The `__getattr__` and `__dir__` of a module that has NumPy's functions.
 
@@ -59,6 +86,10 @@ def borrow(
         Functions to hand over unchanged; classes and constants always are.
     results_as_they_are : tuple of str
         Functions that make arrays of NumPy's own classes.
+    constants : dict of str to str, optional
+        Functions that may return a constant of the module, to be known by `is`.
+    unlisted : bool
+        Whether names outside `__all__` can be had, too.
     """
 
     def public() -> list[str]:
@@ -71,15 +102,22 @@ def borrow(
     def get(name: str) -> Any:
         if name == "__all__":
             return public()
-        if name.startswith("_") or name not in public():
+        source = importlib.import_module(module)
+        had = hasattr(source, name) if unlisted else name in public()
+        if name.startswith("_") or not had:
             raise AttributeError(f"module {scope['__name__']!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(module), name)
+        value = getattr(source, name)
         if isinstance(value, type) or not callable(value) or name in as_they_are:
             pass
         elif name in results_as_they_are:
             value = _unwrapping(value)
         else:
-            value = Borrowed(value, name)
+            key = (id(value), name)  # the module's functions live as long as it
+            if key not in _made:
+                constant = (constants or {}).get(name)
+                known = NO_CONSTANT if constant is None else getattr(source, constant)
+                _made[key] = Borrowed(value, name, known)
+            value = _made[key]
         scope[name] = value
         return value
 

@@ -21,6 +21,7 @@ from numen.dispatch.core import SCALAR, ArrayCore, Node, is_differentiable
 from numen.dispatch.primitive import Primitive
 from numen.errors import BackendError, GradientError, describe, name_error
 from numen.namespace.likes import ask, overrides
+from numen.namespace.objects import again
 from numen.ops.promotion import FIRST_SMALL
 from numen.ops.small_floats import ACCUMULATES, has_small, in_float32
 
@@ -112,7 +113,7 @@ def _function(
                     result = numpy_function(*plain, **more)
                 except Exception as error:
                     _name_error(name, error, arrays)
-                    raise
+                    result = again(numpy_function, plain, more, error)
                 return wrap_results(result, name, arrays)
         if kwargs and overrides(kwargs.get("like")):
             like = kwargs.pop("like")
@@ -175,7 +176,7 @@ def _plain(value: Any, found: list[ArrayCore]) -> Any:
     """`raw(value)`, noting the Arrays that were in it."""
     if isinstance(value, ArrayCore):
         found.append(value)
-        return value._d
+        return value._d if value._v is not SCALAR else _element(value)
     kind = type(value)
     if kind is list:
         return [_plain(v, found) for v in value]
@@ -221,6 +222,30 @@ def _numpy_decides(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     return kwargs.get("out") is None and not calls and not on_backend(args, kwargs)
 
 
+def refusal(
+    function: Function, name: str, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Exception | None:
+    """What NumPy's function raises for a call that writes and that rows have refused, tried on
+    copies; None where NumPy would compute it."""
+    if on_backend(args, kwargs):
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            function(*[_copied(a) for a in args], **{k: _copied(v) for k, v in kwargs.items()})
+    except Exception as error:
+        _name_error(name, error, arrays_in(args, kwargs))
+        return error
+    return None
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, ArrayCore) and value._v is not SCALAR:
+        return value._d.copy()
+    if type(value) is tuple:
+        return tuple([_copied(v) for v in value])
+    return raw(value)
+
+
 def on_backend(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     """Whether an argument lives on another backend than NumPy's: rows are what it is sure to
     have."""
@@ -229,10 +254,20 @@ def on_backend(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     return backends.backend_of([a._d for a in arrays_in(args, kwargs)]) is not None
 
 
+def _element(scalar: ArrayCore) -> Any:
+    """NumPy's scalar for an Array that stands for one: some functions tell it from a 0-d array."""
+    return scalar._d[()] if type(scalar._d) is np.ndarray else scalar._d
+
+
+def _is_scalar(value: Any) -> bool:
+    """Whether an argument to write is a scalar, which NumPy refuses or leaves alone."""
+    return isinstance(value, ArrayCore) and value._v is SCALAR
+
+
 def raw(value: Any) -> Any:
-    """The value with every Array in it replaced by its backend array."""
+    """The value with every Array in it replaced by its backend array, or by NumPy's scalar."""
     if isinstance(value, ArrayCore):
-        return value._d
+        return value._d if value._v is not SCALAR else _element(value)
     kind = type(value)
     if kind in (list, tuple):
         return kind([raw(v) for v in value])
@@ -271,7 +306,7 @@ def run_host(
         if any(_traced_scalars(args)) or any(_traced_scalars(list(kwargs.values()))):
             recorder.refuse(f"{name}() of a changing number inside the traced function")
     grad = not modes.NO_GRAD or modes.state.grad
-    targets = [args[i] for i in writes if i < len(args)]
+    targets = [args[i] for i in writes if i < len(args) and not _is_scalar(args[i])]
     targets += [t for t in _flat(kwargs.get("out")) if t is not None]
     written = [t for t in targets if isinstance(t, ArrayCore)]
     for t in written:
@@ -286,13 +321,19 @@ def run_host(
         views.keep_saved_result(t)
     if backends.in_use() and (backend := backends.backend_of([a._d for a in arrays])) is not None:
         function = _on_backend(backend, function, name)
+        if any([isinstance(t._d, np.ndarray) for t in written]):
+            raise BackendError(
+                f"{name}: device {backend.name!r} does not write into memory of the host; got "
+                f"{describe(*arrays)}"
+            )
         args = [_adopted(backend, a, name) for a in args]
         kwargs = {k: _adopted(backend, v, name) for k, v in kwargs.items()}
+    plain, more = [raw(a) for a in args], {k: raw(v) for k, v in kwargs.items()}
     try:
-        result = function(*[raw(a) for a in args], **{k: raw(v) for k, v in kwargs.items()})
+        result = function(*plain, **more)
     except Exception as error:
         _name_error(name, error, arrays)
-        raise
+        result = again(function, plain, more, error)
     for t in written:
         views.wrote(t, None)
     parents = [a for a in arrays if a._n is not None] if grad else []

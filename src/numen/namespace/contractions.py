@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numen.dispatch.convert import as_array
+from numen.dispatch.core import ArrayCore
 from numen.errors import describe
 from numen.namespace.axes import transpose
-from numen.namespace.calling import composes, host
+from numen.namespace.calling import composes
+from numen.namespace.devices import backend_among
 from numen.namespace.output import into
 from numen.ops import table
 
@@ -128,13 +130,18 @@ _recorded.__name__ = "einsum"  # what errors call it
 _einsum = composes(np.einsum)(_recorded)
 
 
-einsum_path = host(
-    np.einsum_path,
+@composes(np.einsum_path)
+def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: Any = False) -> Any:
     """The order in which `einsum` would contract its operands, and a table of what that costs.
 
     See `numpy.einsum_path`.
-    """,
-)
+    """
+    if backend_among(*operands) is None or einsum_call:
+        return NotImplemented
+    shapes = [
+        np.broadcast_to(False, x._d.shape) if isinstance(x, ArrayCore) else x for x in operands
+    ]
+    return np.einsum_path(*shapes, optimize=optimize)
 
 
 # ------------------------------------------------------------ reading the labels

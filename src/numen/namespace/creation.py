@@ -17,6 +17,15 @@ from numen.errors import GradientError
 from numen.namespace.calling import wrap_results
 from numen.namespace.devices import backend_among, host_model, on_host, placed
 from numen.namespace.likes import from_like
+from numen.namespace.objects import (
+    array_of_objects,
+    given_by,
+    gives_arrays,
+    of_objects,
+    readable,
+    without_arrays,
+)
+from numen.namespace.unbound import unbound
 from numen.ops import table
 
 __all__ = ["array", "asanyarray", "asarray", "asarray_chkfinite"]
@@ -27,8 +36,10 @@ __all__ = ["array", "asanyarray", "asarray", "asarray_chkfinite"]
 
 def made(data: Any, requires_grad: bool = False) -> Any:
     """An Array of values that NumPy made; a constant to a recorder."""
-    if type(data) is not np.ndarray and not backends.is_backend_array(data):
-        data = np.asarray(data).view(np.ndarray)
+    if type(data) is not np.ndarray and (
+        isinstance(data, np.ndarray) or not backends.is_backend_array(data)
+    ):
+        data = np.asarray(data)
     result = core.ARRAY(data)
     if modes.ACTIVE and modes.state.recorder is not None:
         modes.state.recorder.constant(result)
@@ -71,15 +82,21 @@ def followed(*values: Any) -> bool:
     return any([contains_array(v, gradient=True) for v in values])
 
 
-def contains_array(value: Any, gradient: bool = False) -> bool:
-    """Whether there is an Array (with a gradient) in nested lists and tuples."""
+def contains_array(value: Any, gradient: bool = False, seen: set[int] | None = None) -> bool:
+    """Whether there is an Array (with a gradient) in nested lists and tuples, which may contain
+    themselves (`seen`: those that are being looked at)."""
     if isinstance(value, ArrayCore):
         return not gradient or value._n is not None
     if type(value) not in (list, tuple):
         return False
     for kind in set(map(type, value)):  # long lists of numbers are passed over quickly
         if kind in (list, tuple) or issubclass(kind, ArrayCore):
-            return any([contains_array(v, gradient) for v in value])
+            if seen is None:
+                seen = set()
+            elif id(value) in seen:
+                return False
+            seen.add(id(value))
+            return any([contains_array(v, gradient, seen) for v in value])
     return False
 
 
@@ -95,6 +112,7 @@ def unwrapped(value: Any) -> Any:
 # ------------------------------------------------------------ from values
 
 
+@unbound
 def array(
     object: Any,
     dtype: Any = None,
@@ -103,6 +121,7 @@ def array(
     order: str | None = "K",
     subok: bool = False,
     ndmin: int = 0,
+    ndmax: int | None = None,
     like: Any = None,
     device: str | None = None,
     requires_grad: bool = False,
@@ -124,6 +143,8 @@ def array(
         No meaning: there are no subclasses that results could have.
     ndmin : int
         Least number of dimensions; ones are prepended.
+    ndmax : int
+        Most dimensions that nested sequences give (NumPy 2.4 and newer).
     like : array_like, optional
         No meaning: the result is always an Array.
     device : str, optional
@@ -153,12 +174,14 @@ def array(
     if like is not None and (other := from_like(array, locals())) is not NotImplemented:
         return other
     if not requires_grad:
-        return placed(_from_value(object, dtype, copy, order or "K", ndmin), device)
+        result = _from_value(object, dtype, copy, order or "K", ndmin, ndmax)
+        return result if device is None else placed(result, device)
     with modes.no_grad():
-        result = placed(_from_value(object, dtype, copy, order or "K", ndmin), device)
+        result = placed(_from_value(object, dtype, copy, order or "K", ndmin, ndmax), device)
     return result.requires_grad_()
 
 
+@unbound
 def asarray(
     a: Any,
     dtype: Any = None,
@@ -184,9 +207,11 @@ def asarray(
     """
     if like is not None and (other := from_like(asarray, locals())) is not NotImplemented:
         return other
-    return placed(_from_value(a, dtype, copy, order or "K", 0), device)
+    result = _from_value(a, dtype, copy, order or "K", 0)
+    return result if device is None else placed(result, device)
 
 
+@unbound
 def asanyarray(
     a: Any,
     dtype: Any = None,
@@ -211,12 +236,14 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> An
         If an element is not finite.
     """
     x = asarray(a, dtype, order)
-    if is_differentiable(x._d.dtype) and not bool((x - x == 0).all()):
+    if is_differentiable(x._d.dtype) and not bool(table["isfinite"](x).all()):
         raise ValueError("array must not contain infs or NaNs")
     return x
 
 
-def _from_value(value: Any, dtype: Any, copy: bool | None, order: str, ndmin: int) -> Any:
+def _from_value(
+    value: Any, dtype: Any, copy: bool | None, order: str, ndmin: int, ndmax: int | None = None
+) -> Any:
     """np.array, with gradients and traces."""
     if isinstance(value, ArrayCore):
         return _from_array(value, dtype, copy, order, ndmin)
@@ -227,8 +254,27 @@ def _from_value(value: Any, dtype: Any, copy: bool | None, order: str, ndmin: in
                 if copy is False:
                     np.array(_models(value), dtype, copy=False)  # raises
                 return _with_axes(result, ndmin)
+        if of_objects(dtype):
+            return made(array_of_objects(value, copy, order, ndmin, ndmax))
         value = known(value, "array")
-    data = np.array(value, dtype, copy=copy, order=order, ndmin=ndmin)  # type: ignore[call-overload]
+    more: Any = {} if ndmax is None else {"ndmax": ndmax}
+    try:
+        data = np.array(value, dtype, copy=copy, order=order, ndmin=ndmin, **more)  # type: ignore[call-overload]
+    except ValueError as error:
+        if gives_arrays(error):
+            if type(value) not in (list, tuple):
+                given, *wanted = given_by(value, dtype, copy)
+                if not isinstance(given, ArrayCore):
+                    raise
+                return _from_array(given, *wanted, order, ndmin)
+            if of_objects(dtype):
+                return made(array_of_objects(value, copy, order, ndmin, ndmax))
+            value = without_arrays(readable(value, {}))
+        elif "with a sequence" in str(error):
+            value = without_arrays(value)
+        else:
+            raise
+        data = np.array(value, dtype, copy=copy, order=order, ndmin=ndmin, **more)  # type: ignore[call-overload]
     result = core.ARRAY(data if type(data) is np.ndarray else data.view(np.ndarray))
     if modes.ACTIVE and modes.state.recorder is not None:
         # memory that is shared with an ndarray may change without the trace's knowledge

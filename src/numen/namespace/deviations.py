@@ -38,7 +38,7 @@ def _working(x: Any, dtype: Any) -> tuple[Any, Any]:
         return x.astype(np.float64), np.dtype(np.float64)
     if given == np.float16:
         return x.astype(np.float32), given
-    return x, given
+    return x, given.newbyteorder("=") if given.kind in "fc" else given
 
 
 def warn_if_any(x: Any, text: str) -> None:
@@ -83,6 +83,8 @@ def variance(
     mask: the elements that count (None: all); nan: too few of them give NaN, not a division by 0.
     """
     work, result_dtype = _working(x, dtype)
+    if dtype is None and x._d.dtype == np.float16:
+        work = x  # unlike the mean, NumPy's variance stays in float16
     if mask is None:
         n: Any = count(x._d.shape, axes_of(x, axis, "var"))
     else:

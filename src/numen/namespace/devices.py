@@ -6,6 +6,7 @@ A device is "cpu" or a backend's name. `creation.py` and `filled.py` take their 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -48,9 +49,19 @@ def placed(x: Any, device: str | None) -> Any:
 
 
 def beside(value: Any, *others: Any, dtype: Any = None) -> Any:
-    """`value` as an Array; what was none before becomes one on the device of the others."""
+    """`value` as an Array; numbers and lists become one on the device of the others."""
     result = as_array(value, dtype)
-    return result if isinstance(value, ArrayCore) else alongside(result, *others)
+    return result if isinstance(value, (ArrayCore, np.ndarray)) else alongside(result, *others)
+
+
+def together(given: Sequence[Any], taken: Sequence[Any]) -> tuple[Any, ...]:
+    """The operands `taken` of arguments `given`, lists among those moved to the arrays' device."""
+    return tuple(
+        [
+            alongside(t, *given) if type(g) in (list, tuple) else t
+            for g, t in zip(given, taken, strict=True)
+        ]
+    )
 
 
 def alongside(x: Any, *others: Any) -> Any:
@@ -77,8 +88,11 @@ def backend_among(*values: Any) -> Any:
 
 def on_host(x: Any) -> Any:
     """The ndarray of an Array's values: its memory, or a copy of another device's."""
-    backend = backend_of((x._d,)) if backends.in_use() else None
-    return x._d if backend is None else backend.to_host(x._d)
+    if isinstance(x._d, np.ndarray):
+        return x._d
+    backend = backend_of((x._d,))
+    assert backend is not None
+    return backend.to_host(x._d)
 
 
 def host_model(data: Any) -> Any:

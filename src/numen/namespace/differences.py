@@ -14,6 +14,7 @@ import numpy as np
 
 from numen.dispatch.convert import as_array, operand
 from numen.namespace.calling import composes
+from numen.namespace.devices import beside
 from numen.ops import table
 
 __all__ = ["diff", "ediff1d", "gradient", "trapezoid", "unwrap"]
@@ -83,7 +84,7 @@ def diff(
     for extra, place in ((prepend, 0), (append, len(parts))):
         if extra is NO_VALUE:
             continue
-        part = as_array(extra)
+        part = beside(extra, x)
         if not part.ndim:
             shape = tuple([1 if i == along else e for i, e in enumerate(x.shape)])
             part = table["broadcast_to"](part, shape=shape)
@@ -111,7 +112,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     for extra, first in ((to_begin, True), (to_end, False)):
         if extra is None:
             continue
-        part = as_array(extra)
+        part = beside(extra, x)
         if not np.can_cast(part.dtype, x.dtype, "same_kind"):
             return NotImplemented
         part = part.reshape(-1).astype(x.dtype, copy=False)

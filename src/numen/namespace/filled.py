@@ -19,6 +19,7 @@ from numen.dispatch.core import ArrayCore
 from numen.namespace.creation import array, followed, known, made, unwrapped
 from numen.namespace.devices import placed
 from numen.namespace.likes import from_like
+from numen.namespace.unbound import unbound
 from numen.ops import table
 from numen.runtime.memory import check_room
 
@@ -65,6 +66,7 @@ def _filled(
     return made(function(sizes, dtype, order), requires_grad)
 
 
+@unbound
 def zeros(
     shape: Any,
     dtype: Any = None,
@@ -107,6 +109,7 @@ def ones(
     return _filled(np.ones, shape, dtype, order, device, like, requires_grad)
 
 
+@unbound
 def empty(
     shape: Any,
     dtype: Any = None,
@@ -183,7 +186,7 @@ def _filled_like(
 ) -> Any:
     source = a._d if isinstance(a, ArrayCore) else np.asanyarray(unwrapped(a))
     sizes = None if shape is None else shape_of(shape)
-    if in_use():
+    if modes.ACTIVE and in_use():
         function = getattr(module_of(source), function.__name__)
         options = {"dtype": dtype, "order": order, "shape": sizes}
         return placed(made(function(source, *value, **options)), device)

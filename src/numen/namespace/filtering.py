@@ -12,6 +12,7 @@ import numpy as np
 from numen.dispatch.convert import as_array
 from numen.errors import describe
 from numen.namespace.calling import composes
+from numen.namespace.devices import beside
 from numen.namespace.pointwise import conj_of
 from numen.ops import table
 
@@ -39,7 +40,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     >>> nm.convolve([1, 2, 3], [0, 1, 0.5])
     array([0. , 1. , 2.5, 4. , 1.5])
     """
-    x, y = _vector(a, "convolve"), _vector(v, "convolve")
+    x, y = _vector(beside(a, v), "convolve"), _vector(beside(v, a), "convolve")
     kind = _mode(mode)
     if kind is None:
         return NotImplemented
@@ -67,8 +68,8 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     >>> nm.correlate([1, 2, 3], [0, 1, 0.5], "full")
     array([0.5, 2. , 3.5, 3. , 0. ])
     """
-    x, y = as_array(a), as_array(v)
-    if not x.ndim and not y.ndim:
+    x, y = beside(a, v), beside(v, a)
+    if not x.ndim or not y.ndim:
         return NotImplemented  # NumPy says what is wrong
     x, y = _vector(x, "correlate"), _vector(y, "correlate")
     kind = _mode(mode)

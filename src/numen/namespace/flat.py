@@ -82,7 +82,7 @@ class FlatIterator:
             found[-1] += rest * shape[0]  # at the end, as NumPy has it
         return tuple(found[::-1])
 
-    def copy(self) -> Any:
+    def copy(self, /) -> Any:
         """A flattened copy of the array."""
         return self[:]
 
@@ -98,7 +98,7 @@ class FlatIterator:
         self._next += 1
         return self[self._next - 1]
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, /, dtype: Any = None, copy: bool | None = None) -> Any:
         x = self._array
         if x._n is not None and modes.grad_enabled():
             raise GradientError(
@@ -110,7 +110,7 @@ class FlatIterator:
 
     def __getitem__(self, key: Any) -> Any:
         x = self._array
-        if backend_among(x) is None:
+        if not modes.ACTIVE or backend_among(x) is None:
             picked = x._d.flat[raw(key)]
         if not followed(x):
             if isinstance(picked, np.ndarray) and not _holds_arrays(x, key):
@@ -127,6 +127,9 @@ class FlatIterator:
             self._array._leaves("boolean mask")
         spots = on_host(key) if isinstance(key, ArrayCore) else raw(key)
         return made(np.arange(len(self)).flat[spots])
+
+    def __delitem__(self, key: Any) -> None:
+        raise TypeError("cannot delete iterator elements")
 
     def __setitem__(self, key: Any, value: Any) -> None:
         x = self._array

@@ -25,6 +25,8 @@ __all__ = ["vectorize", "apply_along_axis", "apply_over_axes"]
 
 Function = Callable[..., Any]
 NO_VALUE: Any = np._NoValue
+SETTINGS = ("otypes", "excluded", "cache", "signature")
+"""Attributes of a `vectorize`, kept by NumPy's, which may be set later."""
 
 
 class _GradientAppeared(Exception):  # noqa: N818
@@ -40,8 +42,13 @@ def _by_calls(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     return any([a._n is not None for a in arrays_in(args, kwargs)])
 
 
-def _plain(value: Any) -> Any:
-    """A result as NumPy's loop takes it."""
+def _plain(value: Any, objects: Sequence[bool] = ()) -> Any:
+    """A result as NumPy's loop takes it; what goes into an object array stays what it is."""
+    if True in objects:
+        if len(objects) == 1:
+            return value
+        if type(value) is tuple and len(value) == len(objects):
+            return tuple([v if o else _plain(v) for v, o in zip(value, objects, strict=True)])
     if isinstance(value, ArrayCore):
         if value._n is not None:
             raise _GradientAppeared
@@ -96,6 +103,7 @@ class vectorize:  # noqa: N801
         signature: Any = None,
     ) -> None:
         self._options = (otypes, doc, excluded, cache, signature)
+        self._objects: Sequence[bool] = ()
         self._numpy: Any = None
         self.pyfunc = pyfunc
         if pyfunc is NO_VALUE:
@@ -104,22 +112,33 @@ class vectorize:  # noqa: N801
             self._take(pyfunc)
 
     def _take(self, pyfunc: Function) -> None:
+        np.vectorize(pyfunc, *self._options)  # checks them
         self.pyfunc = pyfunc
 
         @functools.wraps(pyfunc, updated=())
         def plain(*args: Any, **kwargs: Any) -> Any:
-            return _plain(pyfunc(*args, **kwargs))
+            return _plain(pyfunc(*args, **kwargs), self._objects)
 
         self._numpy = np.vectorize(plain, *self._options)
-        self.otypes, self.excluded = self._numpy.otypes, self._numpy.excluded
-        self.cache, self.signature = self._numpy.cache, self._numpy.signature
         self.__name__ = getattr(self._numpy, "__name__", type(self).__name__)
         self.__doc__ = self._numpy.__doc__
+
+    def __getattr__(self, name: str) -> Any:
+        if name in SETTINGS and self.__dict__.get("_numpy") is not None:
+            return getattr(self._numpy, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in SETTINGS:
+            setattr(self._numpy, name, value)
+        else:
+            object.__setattr__(self, name, value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._numpy is None:
             self._take(args[0])
             return self
+        self._objects = [np.dtype(t).hasobject for t in self.otypes or ()]
         if not _by_calls(args, kwargs):
             try:
                 return run_host(self._numpy, self.__name__, args, kwargs)

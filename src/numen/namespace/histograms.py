@@ -15,7 +15,6 @@ import numpy as np
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import ArrayCore
 from numen.namespace.calling import composes, host
-from numen.namespace.reducing import recording
 from numen.ops import table
 from numen.ops.common import zeros
 
@@ -25,14 +24,16 @@ _histogram = host(np.histogram)
 _histogramdd = host(np.histogramdd)
 _searchsorted = host(np.searchsorted)
 
-histogram_bin_edges = host(
-    np.histogram_bin_edges,
-    "The edges that `histogram` uses. See `numpy.histogram_bin_edges`.",
-)
+
+
+@composes(np.histogram_bin_edges)
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    """The edges that `histogram` uses."""
+    return NotImplemented if isinstance(bins, str) else histogram(a, bins, range)[1]
 
 
 def _weights_with_gradient(weights: Any) -> bool:
-    return isinstance(weights, ArrayCore) and weights._n is not None and not recording()
+    return isinstance(weights, ArrayCore) and weights._n is not None
 
 
 def _added_up(weights: Any, places: Any, size: int) -> Any:

@@ -15,6 +15,7 @@ from numen.dispatch.convert import as_array
 from numen.dispatch.core import ArrayCore
 from numen.namespace.calling import composes, host, wrap_results
 from numen.namespace.creation import array, asarray, followed, known, made, unwrapped
+from numen.namespace.devices import alongside, host_model
 from numen.namespace.filled import check_size
 from numen.namespace.ranges import arange, linspace
 from numen.ops import table
@@ -107,7 +108,8 @@ class Joiner:
         ready = []
         for part in parts:
             rank = part._d.ndim if isinstance(part, ArrayCore) else 0
-            ready.append(_with_rank(as_array(part, dtype), rank, ndmin, trans1d))
+            part = alongside(as_array(part, dtype), *parts)
+            ready.append(_with_rank(part, rank, ndmin, trans1d))
         return table["concatenate"](*ready, axis=axis % ready[0]._d.ndim)
 
 
@@ -269,7 +271,9 @@ def diag_indices_from(arr: Any) -> Any:
 
 def _model(arr: Any) -> Any:
     """The argument of a function that reads its shape alone."""
-    return arr._d if isinstance(arr, ArrayCore) else unwrapped(arr)
+    if not isinstance(arr, ArrayCore):
+        return unwrapped(arr)
+    return arr._d if isinstance(arr._d, np.ndarray) else host_model(arr._d)
 
 
 def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> Any:

@@ -52,7 +52,8 @@ def interp(
     np.float64(1.0)
     """
     values = as_array(fp)
-    if any([as_array(a).dtype.kind not in "biufc" for a in (x, xp, values)]):
+    kinds = [as_array(a).dtype.kind for a in (x, xp, values)]
+    if any([kind not in "biufc" for kind in kinds]) or "c" in kinds[:2]:
         return NotImplemented
     working = np.dtype(np.complex128 if values.dtype.kind == "c" else np.float64)
     given = (x, xp, fp)

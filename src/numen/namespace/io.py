@@ -6,6 +6,7 @@ so that a file can't run code. Safer and faster for models: `formats/safetensors
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -112,7 +113,7 @@ class NpzFile(Mapping[str, Any]):
 
     def __init__(self, file: Any) -> None:
         self._file = file
-        self.f = _Fields(self)
+        self.f = _Fields(weakref.ref(self))
 
     def __getitem__(self, name: str) -> Any:
         return wrap_results(self._file[name], "load")
@@ -148,17 +149,20 @@ class NpzFile(Mapping[str, Any]):
 class _Fields:
     """Arrays as attributes: `stored.f.x` for `stored["x"]`."""
 
-    def __init__(self, file: NpzFile) -> None:
+    def __init__(self, file: weakref.ref[NpzFile]) -> None:
         self._file = file
 
     def __getattr__(self, name: str) -> Any:
+        file = self._file()
+        if file is None:
+            raise ReferenceError(f"the file that held {name!r} is gone")
         try:
-            return self._file[name]
+            return file[name]
         except KeyError:
             raise AttributeError(name) from None
 
     def __dir__(self) -> list[str]:
-        return list(self._file)
+        return list(self._file() or ())
 
 
 class memmap:  # noqa: N801

@@ -55,10 +55,20 @@ class nditer:  # noqa: N801
     _written: list[ArrayCore]
 
     def __init__(
-        self, op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **options: Any
+        self,
+        op: Any,
+        flags: Any = None,
+        op_flags: Any = None,
+        op_dtypes: Any = None,
+        order: Any = "K",
+        casting: Any = "safe",
+        op_axes: Any = None,
+        itershape: Any = None,
+        buffersize: Any = 0,
     ) -> None:
         self._own(op, op_flags)
-        self._it = np.nditer(raw(op), flags, op_flags, *raw(args), **options)
+        options = raw((op_dtypes, order, casting, op_axes, itershape, buffersize))
+        self._it = np.nditer(raw(op), flags, op_flags, *options)
 
     def _own(self, op: Any, op_flags: Any) -> None:
         """Note the operands, and which of them the loop may write."""
@@ -112,6 +122,9 @@ class nditer:  # noqa: N801
     def __getitem__(self, i: Any) -> Any:
         return self._out(self._it[i])
 
+    def __delitem__(self, i: Any) -> None:
+        raise TypeError("cannot delete iterator elements")
+
     def __setitem__(self, i: Any, value: Any) -> None:
         self._it[i] = raw(value)
         self._stamp()
@@ -138,16 +151,16 @@ class nditer:  # noqa: N801
         else:
             setattr(self._it, name, value)
 
-    def close(self) -> None:
+    def close(self, /) -> None:
         """Write buffers back and let the operands go."""
         self._it.close()
         self._stamp()
 
-    def copy(self) -> nditer:
+    def copy(self, /) -> nditer:
         """A second iterator at the same place."""
         return _around(self._it.copy(), self)
 
-    def iternext(self) -> bool:
+    def iternext(self, /) -> bool:
         """Go on by one; False at the end."""
         try:
             return self._it.iternext()  # type: ignore[no-any-return]

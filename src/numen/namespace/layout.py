@@ -19,6 +19,7 @@ from numen.errors import describe, name_error
 from numen.namespace.calling import arrays_in, host, raw, recorded
 from numen.namespace.devices import host_model, on_host, placed
 from numen.namespace.likes import from_like
+from numen.namespace.objects import without_arrays
 from numen.ops import table
 
 __all__ = ["copy", "astype", "require", "ascontiguousarray", "asfortranarray", "isfortran"]
@@ -108,12 +109,16 @@ def cast_of(
         If `order` is no order.
     """
     data = x._d
+    if isinstance(dtype, type) and issubclass(dtype, np.dtype):
+        # the class of a dtype, whose size or unit NumPy finds in the values
+        dtype = data.astype(dtype).dtype
     target = np.dtype(dtype)
     if order == "K" and casting == "unsafe" and target != data.dtype and target.itemsize:
         return table["cast"](x, dtype=target)
     if type(data) is np.ndarray and not recorded((x,), {}):
         try:
-            made = data.astype(target, order, casting, subok, copy)
+            source = without_arrays(data) if target.kind in "SUT" else data
+            made = source.astype(target, order, casting, subok, copy)
         except Exception as error:
             name_error("astype", error, (x,))
             raise
@@ -175,7 +180,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
         If there is no such device.
     """
     if not isinstance(x, (ArrayCore, np.ndarray, np.generic)):
-        raise TypeError(f"astype: expected an array, got {describe(x)}")
+        raise TypeError(f"astype: Input should be a NumPy array or an Array, got {describe(x)}")
     return placed(cast_of(as_array(x), dtype, copy=copy), device)
 
 

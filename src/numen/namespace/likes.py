@@ -58,9 +58,7 @@ def overrides(like: Any) -> bool:
     return method is not None and method is not np.ndarray.__array_function__
 
 
-def ask(
-    ours: Any, theirs: Any, like: Any, args: Sequence[Any], kwargs: dict[str, Any]
-) -> Any:
+def ask(ours: Any, theirs: Any, like: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Call `like.__array_function__` with numen's function, then with NumPy's."""
     for function in (ours, theirs):
         result = like.__array_function__(function, (type(like),), tuple(args), dict(kwargs))

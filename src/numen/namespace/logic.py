@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import core, modes
-from numen.dispatch.convert import as_array
 from numen.namespace.calling import composes
+from numen.namespace.devices import beside
 from numen.namespace.reducing import is_nan, numeric, reduce
 from numen.ops import table
 
@@ -21,7 +21,7 @@ __all__ = ["isclose", "allclose", "array_equal", "array_equiv"]
 
 def _close(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: Any) -> Any:
     """Where a and b are close; NotImplemented for what is no number."""
-    x, y = as_array(a), as_array(b)
+    x, y = beside(a, b), beside(b, a)
     if not numeric(x) or not numeric(y):
         return NotImplemented
     with modes.no_grad(), np.errstate(invalid="ignore"):
@@ -77,7 +77,7 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: An
 def _pair(a1: Any, a2: Any) -> tuple[Any, Any] | None:
     """Two arrays of numbers; None for others, and for what makes no array."""
     try:
-        x, y = as_array(a1), as_array(a2)
+        x, y = beside(a1, a2), beside(a2, a1)
     except ValueError:
         return None
     return (x, y) if numeric(x) and numeric(y) else None

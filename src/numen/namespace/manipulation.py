@@ -263,7 +263,9 @@ def size(a: Any, axis: Any = None) -> int:
     (3, 1)
     """
     data = _data(a)
-    return int(data.size) if axis is None else int(np.size(data, axis))
+    if axis is None:
+        return int(data.size)
+    return int(np.size(np.broadcast_to(False, data.shape), axis))
 
 
 def _data(a: Any) -> Any:

@@ -6,7 +6,10 @@ it. Next: `dispatch/views.py`.
 
 from __future__ import annotations
 
+import math
 import pickle
+import sys
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -59,20 +62,20 @@ class Memory(Attributes):
             return self.view()
         if "view_dtype" in table and not target.hasobject and target.names is None:
             return table["view_dtype"](self, dtype=target)
-        return run_host(np.ndarray.view, "view", (self, target), {})
+        return run_host(_class_of(self).view, "view", (self, target), {})
 
     def byteswap(self, /, inplace: bool = False) -> Any:
         """Items with their bytes in the opposite order, in place if asked."""
         if inplace:
             run_host(lambda d: d.byteswap(True), "byteswap", (self,), {}, writes=(0,))
             return self
-        return run_host(np.ndarray.byteswap, "byteswap", (self,), {})
+        return run_host(_class_of(self).byteswap, "byteswap", (self,), {})
 
     def getfield(self, /, dtype: Any, offset: int = 0) -> Any:
         """A view of the part of each item that starts `offset` bytes in."""
-        return run_host(np.ndarray.getfield, "getfield", (self, dtype, offset), {})
+        return run_host(_class_of(self).getfield, "getfield", (self, dtype, offset), {})
 
-    def setfield(self, val: Any, /, dtype: Any, offset: int = 0) -> None:
+    def setfield(self, /, val: Any, dtype: Any, offset: int = 0) -> None:
         """Write into the part of each item that starts `offset` bytes in."""
         run_host(np.ndarray.setfield, "setfield", (self, val, dtype, offset), {}, writes=(0,))
 
@@ -87,7 +90,7 @@ class Memory(Attributes):
         self._leaves("tobytes()")
         return self._d.tobytes(order)  # type: ignore[no-any-return]
 
-    def tofile(self, fid: Any, /, sep: str = "", format: str = "%s") -> None:
+    def tofile(self, /, fid: Any, sep: str = "", format: str = "%s") -> None:
         """Write the items to a file, as bytes or (with `sep`) text."""
         self._leaves("tofile()")
         self._d.tofile(fid, sep, format)
@@ -126,12 +129,16 @@ class Memory(Attributes):
         GradientError
             If the array carries a gradient.
         """
+        refcheck = bool(index(refcheck))
         shape = new_shape[0] if len(new_shape) == 1 else new_shape
-        if shape is None or shape == ():
+        if shape is None or not new_shape:
             return
-        shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+        shape = tuple(map(index, shape if hasattr(shape, "__iter__") else (shape,)))
         if any([n < 0 for n in shape]):
             raise ValueError("resize: all elements of new_shape must be non-negative")
+        if math.prod(shape) == self._d.size and self._v is not SCALAR and self._n is None:
+            self._reinterpreted("shape", shape)
+            return
         if self._v is SCALAR or type(self._v) is View or not self._d.flags.owndata:
             raise ValueError("cannot resize this array: it does not own its data")
         if self._n is not None:
@@ -149,6 +156,9 @@ class Memory(Attributes):
         new.reshape(-1)[:count] = old.ravel(order="K")[:count]
         self._d = new
         self._v = None
+
+    def __sizeof__(self, /) -> int:
+        return object.__sizeof__(self) + sys.getsizeof(self._d)
 
     def __setstate__(self, state: Any, /) -> None:
         data = np.empty(0)
@@ -241,6 +251,11 @@ class Memory(Attributes):
 
 
 _CLASS = type
+
+
+def _class_of(x: ArrayCore) -> Any:
+    """NumPy's class of what an Array stands for, whose method computes."""
+    return np.generic if x._v is SCALAR else np.ndarray
 
 
 def _parents(x: ArrayCore) -> tuple[ArrayCore, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from numen.dispatch import views
 from numen.dispatch.convert import operand
+from numen.dispatch.core import SCALAR, is_differentiable
 from numen.namespace import (
     manipulation,
     placing,
@@ -21,6 +22,7 @@ from numen.namespace import (
     ufuncs,
 )
 from numen.namespace.attributes import Attributes
+from numen.namespace.creation import unwrapped
 
 NO_VALUE = reductions.NO_VALUE
 """Stands for a reduction's `initial` that is not given."""
@@ -189,8 +191,7 @@ class Methods(Attributes):
 
     def transpose(self, /, *axes: Any) -> Any:
         """Axes permuted (reversed without arguments), as a view."""
-        order = axes[0] if len(axes) == 1 else axes
-        return manipulation.transpose(self, None if order == () else order)
+        return manipulation.transpose(self, axes[0] if len(axes) == 1 else axes or None)
 
     def swapaxes(self, axis1: int, axis2: int, /) -> Any:
         """Two axes interchanged, as a view."""
@@ -230,16 +231,16 @@ class Methods(Attributes):
         """The sum of the diagonal of two axes."""
         return manipulation.trace(self, offset, axis1, axis2, dtype, out)
 
-    def repeat(self, repeats: Any, /, axis: Any = None) -> Any:
+    def repeat(self, /, repeats: Any, axis: Any = None) -> Any:
         """Elements repeated along an axis, or flattened."""
         return manipulation.repeat(self, repeats, axis)
 
     # ------------------------------------------------------------ elements
-    def take(self, indices: Any, /, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+    def take(self, /, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
         """Elements at `indices` along an axis (flattened by default)."""
         return selecting.take(self, indices, axis, out, mode)
 
-    def put(self, indices: Any, values: Any, /, mode: str = "raise") -> None:
+    def put(self, /, indices: Any, values: Any, mode: str = "raise") -> None:
         """Write `values` at flat `indices`."""
         placing.put(self, indices, values, mode)
 
@@ -258,7 +259,15 @@ class Methods(Attributes):
 
     def fill(self, /, value: Any) -> None:
         """Write one value into every element."""
-        views.write(self, operand(value), "fill", casting="unsafe")
+        if self._v is SCALAR:
+            self._d.copy().fill(unwrapped(value))  # as NumPy's scalar, which does not change
+            return
+        if self._d.dtype.kind in "OV" and not is_differentiable(self._d.dtype):
+            views.check_writable(self, "fill")
+            self._d.fill(unwrapped(value))
+            views.wrote(self, None)
+        else:
+            views.write(self, operand(value), "fill", casting="unsafe")
 
     # ------------------------------------------------------------ order
     def sort(
@@ -274,18 +283,18 @@ class Methods(Attributes):
         return sorting.argsort(self, axis, kind, order, stable=stable)
 
     def partition(
-        self, kth: Any, /, axis: int = -1, kind: str = "introselect", order: Any = None
+        self, /, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None
     ) -> None:
         """Put the kth elements where sorting would put them, in place."""
         sorting.partition_in_place(self, kth, axis, kind, order)
 
     def argpartition(
-        self, kth: Any, /, axis: Any = -1, kind: str = "introselect", order: Any = None
+        self, /, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
     ) -> Any:
         """Indices that would partition along an axis."""
         return sorting.argpartition(self, kth, axis, kind, order)
 
-    def searchsorted(self, v: Any, /, side: str = "left", sorter: Any = None) -> Any:
+    def searchsorted(self, /, v: Any, side: str = "left", sorter: Any = None) -> Any:
         """Where `v` would be inserted to keep this sorted array sorted."""
         return sorting.searchsorted(self, v, side, sorter)
 

@@ -20,8 +20,9 @@ from numen.dispatch.core import SCALAR, ArrayCore, Cell
 from numen.errors import BackendError
 from numen.namespace import calling
 from numen.namespace.calling import run_host, wrap_results
+from numen.namespace.devices import alongside
 from numen.namespace.output import no_fit, operand_copy, write_directly, writes_directly
-from numen.namespace.ufunc_calls import numeric
+from numen.namespace.ufunc_calls import numeric, operator_on_host
 from numen.ops import table
 from numen.ops.powers import power_row
 
@@ -91,6 +92,14 @@ class _Foreign:
 FOREIGN = _Foreign()
 
 
+def _priority(b: Any) -> float:
+    """An operand's `__array_priority__`; one that is no number, or raises, counts as none."""
+    try:
+        return float(getattr(b, "__array_priority__", -1.0))
+    except Exception:
+        return -1.0
+
+
 def _taken(b: Any) -> Any:
     """The other operand as a row takes it; FOREIGN, or NotImplemented where `b` computes itself."""
     kind = type(b)
@@ -108,7 +117,7 @@ def _taken(b: Any) -> Any:
         return FOREIGN
     if hasattr(kind, "__array_ufunc__"):
         return NotImplemented if kind.__array_ufunc__ is None else FOREIGN
-    if getattr(kind, "__array_priority__", -1.0) > PRIORITY:
+    if _priority(b) > PRIORITY:
         return NotImplemented
     if hasattr(b, "__array__"):
         return as_array(b)
@@ -129,10 +138,12 @@ def _element(x: Any) -> Any:
 
 
 def _is_plain_scalar(a: Any, b: Any = None) -> bool:
-    """Whether `a` is a scalar to NumPy and nothing is recorded."""
-    if modes.ACTIVE or a._v is not SCALAR or a._n is not None:
+    """Whether `a` is a scalar to NumPy, which computes the operator, and nothing is recorded."""
+    if a._v is not SCALAR or a._n is not None or type(a._d) is not np.ndarray:
         return False
-    return not isinstance(b, ArrayCore) or b._n is None
+    if modes.ACTIVE and (modes.state.recorder is not None or modes.engine() == "kernels"):
+        return False
+    return not isinstance(b, ArrayCore) or (b._n is None and type(b._d) is np.ndarray)
 
 
 # ------------------------------------------------------------ binary
@@ -147,11 +158,13 @@ def _general(name: str, swapped: bool = False) -> Op:
         other = _taken(b)
         if other is NotImplemented:
             return NotImplemented
+        if modes.ACTIVE and type(b) in (list, tuple):
+            other = alongside(other, a)
         given = (b, a) if swapped else (a, b)
         if a._v is SCALAR and _is_plain_scalar(a, b):
             return _between_scalars(symbol, name, *given)
         if row is None or other is FOREIGN or not numeric((a, other)):
-            return run_host(symbol, name, given, {})
+            return operator_on_host(symbol, name, given)
         return row(other, a) if swapped else row(a, other)
 
     return general
@@ -210,10 +223,14 @@ def power() -> Op:
 
 def matmul() -> Op:
     """The method `a @ b`, which scalars do not have."""
-    quick, scalar = operator("matmul"), _general("matmul")
+    quick, general = operator("matmul"), _general("matmul")
 
     def method(a: Any, b: Any) -> Any:
-        return scalar(a, b) if a._v is SCALAR else quick(a, b)
+        if a._v is not SCALAR:
+            return quick(a, b)
+        if isinstance(b, ArrayCore) and b._v is SCALAR:
+            return python.matmul(_element(a), _element(b))  # raises
+        return general(a, b)
 
     return method
 
@@ -287,8 +304,10 @@ def in_place(name: str) -> Op:
         other = _taken(b)
         if other is NotImplemented:
             return NotImplemented
+        if modes.ACTIVE and type(b) in (list, tuple):
+            other = alongside(other, a)
         if other is FOREIGN or row is None or not numeric((a, other)):
-            return run_host(symbol, name, (a, b), {}, writes=(0,))
+            return operator_on_host(symbol, name, (a, b), (a,))
         used, args = power_row(a, other) if name == "power" else (row, (a, other))
         if name != "matmul":
             if writes_directly(used, a, args):
@@ -297,10 +316,13 @@ def in_place(name: str) -> Op:
         elif not calling.recorded((a, other), {}) and not calling.on_backend((a, other), {}):
             return run_host(symbol, name, (a, b), {}, writes=(0,))
         views.check_writable(a, f"{name} (in place)")
-        result = used(*[operand_copy(a, used) if x is a else x for x in args])
-        if result._d.shape != a._d.shape:
-            raise no_fit(a, result._d.shape, name)
-        views.write(a, result, f"{name} (in place)")
+        try:
+            result = used(*[operand_copy(a, used) if x is a else x for x in args])
+            if result._d.shape != a._d.shape:
+                raise no_fit(a, result._d.shape, name)
+            views.write(a, result, f"{name} (in place)")
+        except calling.REFUSALS as error:
+            raise calling.refusal(symbol, name, (a, b), {}) or error from None
         return a
 
     return method

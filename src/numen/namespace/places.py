@@ -15,7 +15,7 @@ from numen.dispatch.convert import as_array, one_axis
 from numen.dispatch.core import ArrayCore
 from numen.namespace.calling import composes
 from numen.namespace.output import into
-from numen.namespace.reducing import NO_VALUE, fronts, masked, numeric, quick, reduce
+from numen.namespace.reducing import NO_VALUE, fronts, given, masked, numeric, quick, reduce
 from numen.ops import table
 
 __all__ = ["any", "all", "argmax", "argmin"]
@@ -54,7 +54,7 @@ def any(
     if isinstance(a, ArrayCore) and out is None and where is True:
         if (modes.LIMIT if not modes.ACTIVE else modes.numpy_alone()) and numeric(a):
             return quick("any", _any_of, a, axis, None, None, keepdims)
-    return _any(a, axis, out, keepdims, where=where)
+    return _any(a, axis, out, **given(keepdims, NO_VALUE, where))
 
 
 @composes(np.all)
@@ -79,7 +79,7 @@ def all(
     if isinstance(a, ArrayCore) and out is None and where is True:
         if (modes.LIMIT if not modes.ACTIVE else modes.numpy_alone()) and numeric(a):
             return quick("all", _all_of, a, axis, None, None, keepdims)
-    return _all(a, axis, out, keepdims, where=where)
+    return _all(a, axis, out, **given(keepdims, NO_VALUE, where))
 
 
 def _place(name: str, x: Any, axis: Any, out: Any, keepdims: Any) -> Any:

@@ -7,7 +7,6 @@ elements they went to, overwritten elements none. Next: `selecting.py`.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from numen.dispatch.convert import as_array
 from numen.dispatch.core import ArrayCore
 from numen.errors import GradientError, describe
 from numen.namespace.calling import composes
-from numen.namespace.creation import array, followed, made
+from numen.namespace.creation import followed, known, made
 from numen.namespace.devices import beside
 from numen.ops import table
 
@@ -88,7 +87,7 @@ def _count(values: Any) -> int:
 
 def in_range(indices: Any, size: int, mode: str, op: str) -> Any:
     """Index arrays with `mode` applied: negative and, for "wrap" and "clip", large ones; None where
-    a trace can't know them."""
+    NumPy has to refuse."""
     picks = as_array(indices)
     if not isinstance(indices, (ArrayCore, np.ndarray)):
         picks = as_array(indices, np.intp)  # NumPy casts scalars and what a list holds
@@ -98,8 +97,13 @@ def in_range(indices: Any, size: int, mode: str, op: str) -> Any:
         picks = picks.astype(np.intp)
     if mode == "raise":
         return picks
-    if mode not in ("wrap", "clip") or followed_in_trace(picks):
+    if mode not in ("wrap", "clip") or not size:
         return None
+    if followed_in_trace(picks):
+        picks = picks.astype(np.intp, copy=False)
+        if mode == "wrap":
+            return table["remainder"](picks, size)
+        return table["minimum"](table["maximum"](picks, 0), size - 1)
     xp = module_of(picks._d)
     raw = picks._d.astype(np.intp)
     return made(raw % size if mode == "wrap" else xp.clip(raw, 0, size - 1))
@@ -129,7 +133,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> Any:
     >>> nm.put(x, [0, 2], [5, 6]); x
     array([5., 0., 6., 0.])
     """
-    if not followed(a, ind, v):
+    if not followed(a, ind, v) or getattr(a, "_v", None) is core.SCALAR:
         return NotImplemented
     x = target(a, "put")
     if not x._d.size:
@@ -207,9 +211,26 @@ def putmask(a: Any, /, mask: Any, values: Any) -> Any:
     chosen = as_array(mask)
     if chosen._d.size != x._d.size:
         return NotImplemented
+    _check_safe(values, x, "putmask")
     v = recycled(values, x._d.size, x)
     _write_where(x, table["reshape"](chosen, shape=x._d.shape), v, "putmask")
     return None
+
+
+def _check_safe(values: Any, x: Any, op: str) -> None:
+    """Refuse arrays that NumPy does not cast to x's dtype; it casts scalars and lists.
+
+    Raises
+    ------
+    TypeError
+        If the cast is not safe.
+    """
+    if isinstance(values, ArrayCore) and values._v is not core.SCALAR:
+        if not np.can_cast(values._d.dtype, x._d.dtype, "safe"):
+            raise TypeError(
+                f"{op}: cannot cast array data from {values._d.dtype} to {x._d.dtype} according to "
+                f"the rule 'safe'; got {describe(values)}"
+            )
 
 
 def _write_where(x: Any, mask: Any, flat_values: Any, op: str) -> None:
@@ -243,13 +264,15 @@ def place(arr: Any, mask: Any, vals: Any) -> Any:
     if not followed(arr, mask, vals) or chosen._d.size != _count(arr):
         return NotImplemented
     count = len(vals) if isinstance(vals, (list, tuple)) else _count(vals)
-    if not count or (count > 1 and followed_in_trace(chosen)):
+    if not count:
         return NotImplemented
     x = target(arr, "place")
+    _check_safe(vals, x, "place")
     if count == 1:
         shaped = table["reshape"](chosen, shape=x._d.shape)
         _write_where(x, shaped, recycled(vals, 1, x), "place")
     else:
+        known(chosen, "place")
         positions = module_of(chosen._d).flatnonzero(chosen._d)
         write_flat(x, made(positions), recycled(vals, positions.size, x), "place")
     return None

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import views
-from numen.dispatch.convert import as_array
+from numen.dispatch.convert import as_array, operand
 from numen.dispatch.core import ArrayCore, is_differentiable
 from numen.errors import describe
 from numen.namespace.calling import composes, raw, wrap_results
 from numen.namespace.output import into
 from numen.namespace.ufuncs import arctan2, maximum, minimum, positive
 from numen.ops import table
+from numen.ops.dtypes import kind_of, promoted
 
 __all__ = ["clip", "round", "around", "fix", "real", "imag", "angle", "real_if_close"]
 __all__ += ["nan_to_num", "isposinf", "isneginf", "iscomplex", "isreal"]
@@ -75,6 +76,8 @@ def clip(
             low = None
         if type(high) is int and high >= info.max:
             high = None
+    if low is not None and high is not None:
+        x, low, high = _of_one_dtype(x, low, high)  # two calls would promote one by one
     if low is None and high is None:
         return positive(x, out=out, **kwargs)
     if high is None:
@@ -83,6 +86,13 @@ def clip(
         inner = {k: v for k, v in kwargs.items() if k != "where"}
         x = maximum(x, low, **inner)
     return minimum(x, high, out=out, **kwargs)
+
+
+def _of_one_dtype(*values: Any) -> tuple[Any, ...]:
+    """Values as operands: the Arrays among them of their common dtype, Python scalars weak."""
+    taken = [operand(v) for v in values]
+    dtype = promoted([kind_of(v) for v in taken])
+    return tuple([as_array(v, dtype) if isinstance(v, ArrayCore) else v for v in taken])
 
 
 # ------------------------------------------------------------ rounding
@@ -99,6 +109,8 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     array([0.5, 1.5, 1.2])
     """
     x = as_array(a)
+    if not x._d.dtype.isnative:
+        return NotImplemented
     if x._d.dtype.kind in "iu" and decimals >= 0:
         return into(out, table["positive"](x), "round")
     if x._d.dtype.kind != "f":
@@ -194,7 +206,7 @@ def iscomplexobj(x: Any) -> bool:
     >>> iscomplexobj([1.0, 2j]), iscomplexobj(3.0)
     (True, False)
     """
-    return np.iscomplexobj(raw(x))
+    return x._d.dtype.kind == "c" if isinstance(x, ArrayCore) else bool(np.iscomplexobj(raw(x)))
 
 
 def isrealobj(x: Any) -> bool:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import modes
 from numen.dispatch.convert import as_array
 from numen.errors import describe
 from numen.namespace.calling import composes, host
-from numen.namespace.devices import beside
+from numen.namespace.creation import known
+from numen.namespace.devices import alongside, beside
 from numen.ops import table
 
 __all__ = ["poly1d", "poly", "roots", "polyfit", "polydiv", "polyval", "polyadd", "polysub"]
@@ -81,7 +81,7 @@ def polyval(p: Any, x: Any) -> Any:
     c, points = as_array(p), as_array(x)
     if not c.ndim:
         return NotImplemented  # NumPy says what is wrong
-    value: Any = beside(np.zeros(points.shape, points._d.dtype), points)
+    value: Any = alongside(as_array(np.zeros(points.shape, points._d.dtype)), points)
     for i in range(c.shape[0]):
         value = value * points + c[i]
     return value
@@ -120,7 +120,8 @@ def _at_least_1d(x: Any) -> Any:
 
 
 def _filled(a: Any, missing: int) -> Any:
-    return table["concatenate"](beside(np.zeros(missing, a._d.dtype), a), a, axis=0)
+    zeros = alongside(as_array(np.zeros(missing, a._d.dtype)), a)
+    return table["concatenate"](zeros, a, axis=0)
 
 
 @composes(np.polymul)
@@ -134,8 +135,6 @@ def polymul(a1: Any, a2: Any) -> Any:
     """
     if isinstance(a1, np.poly1d) or isinstance(a2, np.poly1d):
         return NotImplemented
-    if modes.ACTIVE and modes.state.recorder is not None:
-        return NotImplemented  # how many zeros there are is a question of values
     return table["convolve"](_trimmed(a1), _trimmed(a2))
 
 
@@ -143,9 +142,9 @@ def _trimmed(x: Any) -> Any:
     a = _at_least_1d(x)
     if a.ndim > 1:
         raise ValueError(f"polymul: polynomial must be 1d only, got {describe(a)}")
-    (found,) = a._d.nonzero()
+    (found,) = known(a, "polymul").nonzero()
     start = int(found[0]) if found.size else max(a.shape[0] - 1, 0)
-    return a[start:] if a.shape[0] else beside(np.zeros(1, a._d.dtype), a)
+    return a[start:] if a.shape[0] else alongside(as_array(np.zeros(1, a._d.dtype)), a)
 
 
 @composes(np.polyder)
@@ -184,7 +183,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     m = int(m)
     if m < 0:
         raise ValueError("polyint: order of integral must be positive (see polyder)")
-    constants = beside(np.zeros(m) if k is None else k, p)
+    constants = beside([0.0] * m if k is None else k, p)
     if not constants.ndim:
         constants = constants.reshape((1,))
     count = constants.shape[0]

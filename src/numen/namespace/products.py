@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch.convert import as_array, normalize_axes, operand
+from numen.dispatch.convert import normalize_axes, operand
 from numen.errors import describe
 from numen.namespace.axes import transpose
 from numen.namespace.calling import composes
+from numen.namespace.devices import beside
 from numen.namespace.output import into, target_of
 from numen.namespace.pointwise import conj_of
 from numen.ops import table
@@ -47,7 +48,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     >>> nm.dot(nm.array([[1, 2], [3, 4]]), nm.array([1, 10]))
     array([21, 43])
     """
-    x, y = as_array(a), as_array(b)
+    x, y = beside(a, b), beside(b, a)
     if not x.ndim or not y.ndim:
         result = table["multiply"](operand(a) if y.ndim else x, operand(b) if x.ndim else y)
     elif x.ndim == 1 or y.ndim <= 2:
@@ -66,7 +67,7 @@ def vdot(a: Any, b: Any, /) -> Any:
     ValueError
         If the sizes differ.
     """
-    x, y = as_array(a), as_array(b)
+    x, y = beside(a, b), beside(b, a)
     if x._d.size != y._d.size:
         raise ValueError(f"vdot: expected equal sizes, got {describe(x, y)}")
     return table["matmul"](conj_of(x.ravel()), y.ravel())
@@ -81,7 +82,7 @@ def inner(a: Any, b: Any, /) -> Any:
     ValueError
         If the last extents differ.
     """
-    x, y = as_array(a), as_array(b)
+    x, y = beside(a, b), beside(b, a)
     if not x.ndim or not y.ndim:
         return table["multiply"](operand(a) if y.ndim else x, operand(b) if x.ndim else y)
     if x.ndim == 1 == y.ndim:
@@ -100,7 +101,7 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
     array([[3, 4],
            [6, 8]])
     """
-    x, y = as_array(a), as_array(b)
+    x, y = beside(a, b), beside(b, a)
     return into(out, table["multiply"](x.reshape((-1, 1)), y.reshape((1, -1))), "outer")
 
 
@@ -126,7 +127,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     >>> nm.tensordot(nm.ones((2, 3, 4)), nm.ones((4, 3, 5)), axes=([1, 2], [1, 0])).shape
     (2, 5)
     """
-    x, y = as_array(a), as_array(b)
+    x, y = beside(a, b), beside(b, a)
     try:
         left, right = axes
     except TypeError:
@@ -172,7 +173,7 @@ def kron(a: Any, b: Any) -> Any:
     >>> nm.kron([1, 10], [1, 2])
     array([ 1,  2, 10, 20])
     """
-    x, y = as_array(a), as_array(b)
+    x, y = beside(a, b), beside(b, a)
     if not x.ndim or not y.ndim:
         return table["multiply"](x, y)
     ndim = max(x.ndim, y.ndim)
@@ -204,7 +205,7 @@ def cross(
     """
     if axis is not None:
         axisa = axisb = axisc = axis
-    x, y = as_array(a), as_array(b)
+    x, y = beside(a, b), beside(b, a)
     if not x.ndim or not y.ndim:
         return NotImplemented  # NumPy says what is wrong
     x, y = _last(x, axisa), _last(y, axisb)

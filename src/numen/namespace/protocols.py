@@ -35,9 +35,7 @@ class Protocols(Attributes):
     __array_priority__ = 1000.0
     __array_finalize__ = None
 
-    def __array_ufunc__(
-        self, ufunc: np.ufunc, method: str, /, *inputs: Any, **kwargs: Any
-    ) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, /, *inputs: Any, **kwargs: Any) -> Any:
         """A NumPy ufunc met an Array: numen's ufunc of that name computes."""
         for value in (*inputs, *_outs(kwargs)):
             if not isinstance(value, _OPERANDS) and _overrides(value, "__array_ufunc__"):
@@ -67,6 +65,10 @@ class Protocols(Attributes):
         GradientError
             If numen has none and an argument carries a gradient that the call would lose.
         """
+        if not isinstance(args, tuple):
+            raise TypeError("args must be a tuple.")
+        if not isinstance(kwargs, dict):
+            raise TypeError("kwargs must be a dict.")
         for kind in types:
             if not issubclass(kind, _OPERANDS):
                 return NotImplemented
@@ -79,7 +81,7 @@ class Protocols(Attributes):
         _refuse_gradients(name, "numen has no form with a derivative, and NumPy's", args, kwargs)
         return calling.run_host(func, name, args, kwargs)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    def __array__(self, /, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         """NumPy's array of this memory, shared unless a copy is needed or asked for.
 
         Raises
@@ -97,8 +99,8 @@ class Protocols(Attributes):
         data = self._d
         if not isinstance(data, np.ndarray):
             raise BackendError(
-                f"__array__: implicit copy of a {describe(self)} from device {self.device!r} to the "
-                "host. Hint: numpy() copies"
+                f"__array__: implicit copy of a {describe(self)} from device {self.device!r}. "
+                "Hint: numpy() copies"
             )
         if dtype is not None and np.dtype(dtype) != data.dtype:
             if copy is False:
@@ -106,11 +108,11 @@ class Protocols(Attributes):
                     "Unable to avoid copy while creating an array as requested: "
                     f"{describe(self)} as {np.dtype(dtype)}"
                 )
-            return data.astype(dtype)  # type: ignore[no-any-return]
+            return data.astype(dtype)
         if copy or (self._v is SCALAR and copy is None):
-            return data.copy()  # type: ignore[no-any-return]
+            return data.copy()
         self._escape()
-        return data  # type: ignore[no-any-return]
+        return data
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         """The Array of what NumPy computed from this one's memory."""
@@ -123,12 +125,12 @@ class Protocols(Attributes):
         if self._n is not None and modes.grad_enabled():
             raise AttributeError("__array_interface__: this array requires a gradient")
         traced = modes.ACTIVE and modes.state.recorder is not None
-        if traced or self._v is SCALAR or self._d.dtype.kind == "V":
-            raise AttributeError("__array_interface__: scalars, records and small floats have none")
+        if traced or self._v is SCALAR or self._d.dtype.kind in "VT":
+            raise AttributeError("__array_interface__: scalars, records and StringDType have none")
         if not isinstance(self._d, np.ndarray):
             raise AttributeError(f"__array_interface__: the memory is on device {self.device!r}")
         self._exported("__array_interface__")
-        return self._d.__array_interface__  # type: ignore[no-any-return]
+        return self._d.__array_interface__
 
     def __buffer__(self, flags: int) -> memoryview:
         """The memory as a buffer (Python 3.12 and newer call this); a scalar's is a copy.

@@ -125,4 +125,5 @@ def arranged(lines: Lines, picked: Any, q: Any) -> Any:
     """(*kept, q.size) to q's axes first, then the reduced shape."""
     rank = len(lines.kept)
     moved = table["transpose"](picked, axes=(rank, *range(rank)))
-    return moved.reshape((*q.shape, *lines.shape))
+    result = moved.reshape((*q.shape, *lines.shape))
+    return result if result._d.flags.c_contiguous else table["lay_out"](result, order="C")

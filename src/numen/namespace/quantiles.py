@@ -20,7 +20,6 @@ from numen.namespace.reducing import (
     is_nan,
     numeric,
     put_into,
-    recording,
     reduce,
     somewhere,
 )
@@ -57,7 +56,7 @@ def _quantile(
     x = as_array(a)
     if not numeric(x) or x._d.dtype.kind in "cb" or not x._d.size or not x._d.ndim:
         return NotImplemented
-    if isinstance(q, ArrayCore) and (recording() or q._n is not None):
+    if isinstance(q, ArrayCore) and q._n is not None:
         return NotImplemented
     weak = type(q) in (int, float)
     levels = _levels(q)
@@ -71,7 +70,7 @@ def _quantile(
         return NotImplemented  # NumPy has an order of axes of its own there
     lines = lines_of(x, axis, keepdims, name)
     if weights is not None:
-        if skip or method != "inverted_cdf" or recording():
+        if skip or method != "inverted_cdf":
             return NotImplemented
         result = _weighted(x, lines, weights, axis, levels)
         if result is NotImplemented:
@@ -88,8 +87,6 @@ def _quantile(
             last = ordered[..., -1:]
             result = table["where"](is_nan(last), last, result)
         return put_into(out, arranged(lines, result, levels), name)
-    if recording():
-        return NotImplemented  # which elements count depends on values
     n = _counts(lines.values, rank)
     result = pick(lines, ordered, n, levels, method, weak)
     nothing = constant(n == 0, x)
@@ -256,7 +253,7 @@ def nanmedian(
 ) -> Any:
     """The median along axes of the elements that are not NaN."""
     x = as_array(a)
-    if not numeric(x) or x._d.dtype.kind != "f" or not x._d.size or not x._d.ndim or recording():
+    if not numeric(x) or x._d.dtype.kind != "f" or not x._d.size or not x._d.ndim:
         return NotImplemented
     lines = lines_of(x, axis, keepdims, "nanmedian")
     rank = len(lines.kept)

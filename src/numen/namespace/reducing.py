@@ -39,6 +39,18 @@ def numeric(x: ArrayCore) -> bool:
     return x._d.dtype.kind in "biufc" or is_differentiable(x._d.dtype)
 
 
+def given(keepdims: Any, initial: Any, where: Any) -> dict[str, Any]:
+    """The options that differ from their defaults: all that methods of other classes may know."""
+    options = {}
+    if keepdims is not False:
+        options["keepdims"] = keepdims
+    if initial is not NO_VALUE:
+        options["initial"] = initial
+    if where is not True:
+        options["where"] = where
+    return options
+
+
 def quick(name: str, call: Callable[..., Any], x: Any, *args: Any) -> Any:
     """`call(data, *args)` of a small plain array, wrapped; its errors name the reduction."""
     try:
@@ -152,7 +164,8 @@ def masked(
     if start is None:
         return reduce(name, x, axis, keepdims, dtype, out)
     if name in ("max", "min") and not x._d.size:
-        return put_into(out, reduce("sum", x, axis, keepdims) + start, name)
+        nothing = reduce("sum", x, axis, keepdims).astype(x._d.dtype, copy=False)
+        return put_into(out, nothing + start, name)
     combine = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}[name]
     result = table[combine](reduce(name, x, axis, keepdims, dtype), start)
     return put_into(out, result, name)

@@ -25,7 +25,7 @@ from numen.namespace.places import any as any
 from numen.namespace.places import argmax as argmax
 from numen.namespace.places import argmin as argmin
 from numen.namespace.reducing import NO_VALUE as NO_VALUE
-from numen.namespace.reducing import fronts, masked, numeric, quick, reduce
+from numen.namespace.reducing import fronts, given, masked, numeric, quick, reduce
 
 __all__ = ["sum", "prod", "mean", "max", "min", "amax", "amin"]
 
@@ -97,7 +97,7 @@ def sum(
             return quick("sum", _sum_of, a, axis, None, None, keepdims)
         if a._n is not None or numeric(a):
             return reduce("sum", a, axis, keepdims, None, out)
-    return _sum(a, axis, dtype, out, keepdims, initial, where)
+    return _sum(a, axis, dtype, out, **given(keepdims, initial, where))
 
 
 @composes(np.prod)
@@ -136,16 +136,19 @@ def prod(
             return quick("prod", _prod_of, a, axis, None, None, keepdims)
         if a._n is not None or numeric(a):
             return reduce("prod", a, axis, keepdims, None, out)
-    return _prod(a, axis, dtype, out, keepdims, initial, where)
+    return _prod(a, axis, dtype, out, **given(keepdims, initial, where))
 
 
 def _mean_of(data: Any, axis: Any, keepdims: Any) -> Any:
     """NumPy's mean; for the usual floats by its own two steps, without its Python frame."""
     if data.dtype.char in "fd" and (axis is None or type(axis) is int):
-        total = _sum_of(data, axis, None, None, keepdims)
-        n = data.size if axis is None else data.shape[axis]
-        if n:
-            return total / n
+        if axis is None or -data.ndim <= axis < data.ndim:
+            total = _sum_of(data, axis, None, None, keepdims)
+            n = data.size if axis is None else data.shape[axis]
+            if n and type(total) is np.ndarray:
+                return np.divide(total, n, total)  # in place, whose strides the result keeps
+            if n:
+                return total / n
     return np.mean(data, axis, keepdims=keepdims)
 
 
@@ -194,7 +197,7 @@ def mean(
             return quick("mean", _mean_of, a, axis, keepdims)
         if a._n is not None or numeric(a):
             return reduce("mean", a, axis, keepdims, None, out)
-    return _mean(a, axis, dtype, out, keepdims, where=where)
+    return _mean(a, axis, dtype, out, **given(keepdims, NO_VALUE, where))
 
 
 @composes(np.max)
@@ -240,7 +243,7 @@ def max(
             return quick("max", _max_of, a, axis, None, None, keepdims)
         if a._n is not None or numeric(a):
             return reduce("max", a, axis, keepdims, None, out)
-    return _max(a, axis, out, keepdims, initial, where)
+    return _max(a, axis, out, **given(keepdims, initial, where))
 
 
 @composes(np.min)
@@ -274,7 +277,7 @@ def min(
             return quick("min", _min_of, a, axis, None, None, keepdims)
         if a._n is not None or numeric(a):
             return reduce("min", a, axis, keepdims, None, out)
-    return _min(a, axis, out, keepdims, initial, where)
+    return _min(a, axis, out, **given(keepdims, initial, where))
 
 
 amax = max

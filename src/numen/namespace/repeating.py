@@ -158,6 +158,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     array([1, 2, 3])
     """
     x = as_array(arr)
+    if not isinstance(values, ArrayCore):
+        values = as_array(values, x._d.dtype)  # refuses numbers that the dtype has not
     more = cast_of(beside(values, x), x._d.dtype, copy=False)
     old = np.arange(x._d.size).reshape(x._d.shape)
     new = old.size + np.arange(more._d.size).reshape(more._d.shape)

@@ -14,11 +14,11 @@ import numpy as np
 from numen.dispatch.convert import as_array, operand
 from numen.dispatch.core import SCALAR, ArrayCore
 from numen.namespace.calling import composes, host
-from numen.namespace.creation import array, asarray, followed, made
-from numen.namespace.devices import beside
+from numen.namespace.creation import array, asarray, followed, known, made
+from numen.namespace.devices import alongside, backend_among
 from numen.namespace.output import into
-from numen.namespace.placing import along, followed_in_trace, in_range
-from numen.namespace.reducing import line
+from numen.namespace.placing import along, in_range
+from numen.namespace.reducing import line, somewhere
 from numen.ops import table
 
 __all__ = ["argwhere", "choose", "compress", "count_nonzero", "extract", "flatnonzero", "nonzero"]
@@ -72,17 +72,21 @@ nonzero = host(
 )
 flatnonzero = host(np.flatnonzero, "Flat positions of the elements that are not zero.")
 argwhere = host(np.argwhere, "Indices of the elements that are not zero, one row an element.")
-count_nonzero = host(
-    np.count_nonzero,
-    """How many elements are not zero: count_nonzero(a, axis=None, *, keepdims=False).
+
+
+@composes(np.count_nonzero)
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """How many elements are not zero, in all or along axes.
 
     Examples
     --------
     >>> import numen as nm
     >>> int(nm.count_nonzero([[3, 0], [0, 4]]))
     2
-    """,
-)
+    """
+    if backend_among(a) is None:
+        return NotImplemented
+    return (as_array(a) != 0).sum(axis=axis, keepdims=keepdims)
 
 
 # ------------------------------------------------------------ by index
@@ -174,9 +178,9 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     array([[3, 4]])
     """
     chosen = as_array(condition)
-    if chosen._d.ndim != 1 or followed_in_trace(chosen) or not followed(a, out):
+    if chosen._d.ndim != 1 or not followed(condition, a, out):
         return NotImplemented
-    return take(a, made(chosen._d.nonzero()[0]), axis, out)
+    return take(a, made(known(chosen, "compress").nonzero()[0]), axis, out)
 
 
 @composes(np.extract)
@@ -191,9 +195,9 @@ def extract(condition: Any, arr: Any) -> Any:
     array([0, 2, 4])
     """
     chosen = as_array(condition)
-    if followed_in_trace(chosen) or not followed(arr):
+    if not followed(condition, arr):
         return NotImplemented
-    return take(arr, made(chosen._d.reshape(-1).nonzero()[0]))
+    return take(arr, made(known(chosen.reshape(-1), "extract").nonzero()[0]))
 
 
 def scatter_add(a: Any, index: Any, value: Any) -> Any:
@@ -234,20 +238,19 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     parts: list[Any] = [*choices]
     if not followed(which, parts, out):
         return NotImplemented
+    kinds = [p if type(p) in (int, float, complex) else asarray(p)._d.dtype for p in parts]
     parts = [asarray(p) for p in parts]
     if not parts or which._d.dtype.kind not in "iu":
         return NotImplemented
     if mode == "raise":
-        if followed_in_trace(which):
-            return NotImplemented  # a program can't say that an index is wrong
-        if which._d.size and not (int(which._d.min()) >= 0 and int(which._d.max()) < len(parts)):
+        if somewhere((which < 0) | (which >= len(parts))):
             raise ValueError("invalid entry in choice array")
     else:
         which = in_range(which, len(parts), mode, "choose")
         if which is None:
             return NotImplemented
     shape = np.broadcast_shapes(which._d.shape, *[p._d.shape for p in parts])
-    dtype = np.result_type(*[p._d.dtype for p in parts])
+    dtype = np.result_type(*kinds)
     result = table["broadcast_to"](as_array(parts[0], dtype), shape=shape)
     for i, part in enumerate(parts[1:], 1):
         result = table["where"](table["equal"](which, i), as_array(part, dtype), result)
@@ -334,7 +337,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
             f"with {len(masks)} condition(s), either {len(masks)} or {len(masks) + 1} functions "
             "are expected"
         )
-    result = beside(np.zeros(values._d.shape, values._d.dtype), values)
+    result = alongside(made(np.zeros(values._d.shape, values._d.dtype)), values)
     for mask, function in zip(masks, funclist, strict=True):
         if not callable(function):
             result[mask] = function
@@ -347,7 +350,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
 
 def _is_one_condition(condlist: Any, rank: int) -> bool:
     """Whether the conditions are a single one, not in a list."""
-    if np.isscalar(condlist):
+    if np.isscalar(condlist) or (isinstance(condlist, ArrayCore) and condlist._v is SCALAR):
         return True
     first = condlist[0]
     several = isinstance(first, (list, np.ndarray)) or (

@@ -12,6 +12,7 @@ import numpy as np
 
 from numen.dispatch.convert import as_array, normalize_axes
 from numen.namespace.calling import composes, host
+from numen.namespace.devices import beside
 from numen.namespace.reducing import numeric
 from numen.namespace.sorting import sort
 from numen.ops import table
@@ -146,7 +147,7 @@ def unique_values(x: Any) -> Any:
 
 def _both(ar1: Any, ar2: Any) -> tuple[Any, Any] | None:
     """Two flat arrays of their common dtype; None where they are no numbers."""
-    x, y = as_array(ar1), as_array(ar2)
+    x, y = beside(ar1, ar2), beside(ar2, ar1)
     if not numeric(x) or not numeric(y):
         return None
     dtype = np.result_type(x._d.dtype, y._d.dtype)
@@ -200,7 +201,8 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
     if not numeric(x):
         return NotImplemented
     values = _flat(x) if assume_unique else _firsts(x)[0]
-    return values[isin(values.detach(), as_array(ar2).detach(), assume_unique=True, invert=True)]
+    others = beside(ar2, x).detach()
+    return values[isin(values.detach(), others, assume_unique=True, invert=True)]
 
 
 @composes(np.setxor1d)

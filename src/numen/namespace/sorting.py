@@ -14,6 +14,7 @@ import numpy as np
 
 from numen.dispatch import views
 from numen.dispatch.convert import as_array, one_axis
+from numen.dispatch.core import SCALAR
 from numen.namespace.axes import flip
 from numen.namespace.calling import composes, host, recorded
 from numen.namespace.reducing import line, numeric
@@ -193,7 +194,9 @@ def _by_rows(x: Any) -> bool:
 
 def sort_in_place(x: Any, axis: Any, kind: Any, order: Any, *, stable: Any = None) -> None:
     """Sort x along an axis, in its own memory."""
-    if order is None and _by_rows(x):
+    if x._v is SCALAR:
+        x._d.copy().sort(axis)  # raises
+    elif order is None and _by_rows(x):
         # of a copy: the gradient needs the order as it was
         views.write(x, sort(table["copy"](x), axis, kind, order, stable=stable), "sort")
     else:

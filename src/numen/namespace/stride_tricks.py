@@ -6,6 +6,7 @@ the row.
 
 from __future__ import annotations
 
+from inspect import Parameter, Signature
 from operator import index
 from typing import Any
 
@@ -89,7 +90,11 @@ class broadcast(metaclass=_Broadcasts):  # noqa: N801
     (2, 3)
     """
 
-    def __new__(cls, *args: Any) -> Any:
+    __signature__ = Signature([Parameter("arrays", Parameter.VAR_POSITIONAL)])
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            raise ValueError("keyword arguments not accepted.")
         return np.broadcast(*[plain_argument(a, "broadcast") for a in args])
 
 

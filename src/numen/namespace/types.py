@@ -30,7 +30,7 @@ def _given(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic, np.dtype, bool, int, float, complex)):
         return value
     if not isinstance(value, type) and hasattr(value, "dtype") and hasattr(value, "shape"):
-        return value  # another backend's array
+        return value.dtype  # another backend's array
     return np.dtype(value)
 
 
@@ -92,6 +92,8 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
     >>> nm.can_cast(nm.float8_e5m2, nm.bfloat16), nm.can_cast(nm.bfloat16, nm.float16)
     (True, False)
     """
+    if to is None:
+        raise TypeError("did not understand one of the types; 'None' not accepted")
     given, target = raw(from_), np.dtype(to)
     if not _is_number(given):
         source = _given(given)
@@ -225,4 +227,10 @@ class finfo:  # noqa: N801
 
     def __new__(cls, dtype: Any) -> Any:
         given = dtype._d.dtype if isinstance(dtype, ArrayCore) else dtype
+        if isinstance(given, (float, complex)):
+            given = type(given)
         return ml_dtypes.finfo(given)  # type: ignore[no-untyped-call]
+
+    @classmethod
+    def __class_getitem__(cls, item: Any) -> Any:
+        return np.finfo[item]

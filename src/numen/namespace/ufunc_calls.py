@@ -17,7 +17,8 @@ from numen.dispatch.convert import as_array, operands
 from numen.dispatch.core import ArrayCore, is_differentiable
 from numen.dispatch.fast import MISSING
 from numen.errors import GradientError, describe
-from numen.namespace.calling import on_backend, raw, recorded, run_host
+from numen.namespace.calling import REFUSALS, on_backend, raw, recorded, refusal, run_host
+from numen.namespace.devices import together
 from numen.namespace.output import (
     masked,
     operand_copy,
@@ -26,6 +27,7 @@ from numen.namespace.output import (
     write_out,
     writes_directly,
 )
+from numen.ops import table
 from numen.ops.dtypes import kind_of
 
 if TYPE_CHECKING:
@@ -40,6 +42,10 @@ def call(f: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a ufunc with arguments of any form."""
     if args and args[-1] is MISSING:
         args = tuple([a for a in args if a is not MISSING])
+    if kwargs and kwargs.get("out") is ...:
+        return arrays_of(call(f, args, {k: v for k, v in kwargs.items() if k != "out"}))
+    if len(args) > f.nin and any([a is ... for a in args[f.nin :]]):
+        raise TypeError(f"{f.__name__}: out=... is only allowed as a keyword argument.")
     if f.composition is None:
         return _host(f, args, kwargs)
     if not kwargs and len(args) == f.nin:
@@ -60,8 +66,28 @@ def call(f: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return target
     if not (_only_rows(f, args, kwargs) or _for_kernel(f, form)):
         return _host(f, args, kwargs)
-    result = _recorded(f, form)
+    try:
+        result = _recorded(f, form)
+    except REFUSALS as error:
+        if f.numpy_ufunc is None:
+            raise
+        outs = {} if target is None and f.nout == 1 else {"out": form.outs}
+        where = {} if form.where is True else {"where": form.where}
+        options = {**form.options, **outs, **where}
+        refused = refusal(f.numpy_ufunc, f.__name__, form.inputs, options)
+        if refused is not None or on_backend(args, kwargs):
+            raise refused or error from None
+        result = NotImplemented
     return _host(f, args, kwargs) if result is NotImplemented else result
+
+
+def arrays_of(result: Any) -> Any:
+    """Results as `out=...` asks for them: 0-d arrays in place of scalars."""
+    if type(result) is tuple:
+        return tuple([arrays_of(r) for r in result])
+    if isinstance(result, ArrayCore):
+        return table["reshape"](result, shape=()) if result._v is core.SCALAR else result
+    return as_array(result)
 
 
 def _plain(f: ufunc, args: tuple[Any, ...]) -> Any:
@@ -73,6 +99,8 @@ def _plain(f: ufunc, args: tuple[Any, ...]) -> Any:
     if any([_overrides(a) for a in args]):
         return _host(f, args, {})
     taken = operands(*args)
+    if modes.ACTIVE:
+        taken = together(args, taken)
     if not numeric(taken):
         return _host(f, args, {})
     result = f.composition(*taken)
@@ -164,7 +192,12 @@ def _host(f: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if form is not None and any([o is not None for o in form.outs]):
         args = form.inputs
         kwargs = {**kwargs, "out": form.outs}
-    if form is not None and form.where is not True and any([o is None for o in form.outs]):
+    if (
+        form is not None
+        and form.where is not True
+        and any([o is None for o in form.outs])
+        and not any([_overrides(a) for a in (*form.inputs, form.where)])
+    ):
         zeros = _zeros(f, form)
         if zeros is not None:
             made = on_host(function, f.__name__, form.inputs, {**kwargs, "out": zeros})
@@ -174,6 +207,10 @@ def _host(f: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             ]
             return results[0] if f.nout == 1 else tuple(results)
     return on_host(function, f.__name__, args, kwargs)
+
+
+_WRITTEN = (ArrayCore, np.ndarray, type(None))
+"""What NumPy writes and gives back; any other class decides the call by `__array_ufunc__`."""
 
 
 def on_host(
@@ -194,11 +231,61 @@ def on_host(
     written = [o for o in (*outs, *[args[i] for i in writes if i < len(args)]) if o is not None]
     if any([isinstance(o, np.ndarray) for o in written]):
         refuse_lost_gradient(name, args)
-    result = run_host(function, name, args, kwargs, writes)
-    if any([o is not None for o in outs]):
+    try:
+        result = run_host(function, name, args, kwargs, writes)
+    except TypeError as error:
+        if not _refused(error, args):
+            raise
+        result = _by_other_class(function, args, kwargs)
+        if result is NotImplemented:
+            raise
+        return result
+    if any([o is not None for o in outs]) and all([isinstance(o, _WRITTEN) for o in outs]):
         results = [r if o is None else o for r, o in zip(_tuple(result), outs, strict=True)]
         return results[0] if len(results) == 1 else tuple(results)
     return result
+
+
+def operator_on_host(
+    symbol: Callable[..., Any], name: str, args: tuple[Any, ...], out: tuple[Any, ...] = ()
+) -> Any:
+    """Run an operator of NumPy's, in place where `out` is its first operand; a class that refuses
+    ndarrays gets the Arrays."""
+    try:
+        return run_host(symbol, name, args, {}, writes=(0,) if out else ())
+    except TypeError as error:
+        if not _refused(error, args):
+            raise
+        result = _by_other_class(getattr(np, name, symbol), args, {"out": out} if out else {})
+        if result is NotImplemented:
+            raise
+        return result
+
+
+def _refused(error: TypeError, args: tuple[Any, ...]) -> bool:
+    """Whether an operand's `__array_ufunc__` refused the memory of Arrays."""
+    return "NotImplemented" in str(error) and any([isinstance(a, ArrayCore) for a in args])
+
+
+def _by_other_class(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """What an operand's `__array_ufunc__` makes of the Arrays themselves, after it refused their
+    memory; NotImplemented if none computes."""
+    plain = isinstance(function, np.ufunc)
+    numpy_ufunc = function if plain else getattr(function, "__self__", None)
+    outs = tuple([o for o in _tuple(kwargs.get("out")) if o is not None])
+    if not isinstance(numpy_ufunc, np.ufunc) or not any([_overrides(x) for x in (*args, *outs)]):
+        return NotImplemented
+    if outs:
+        kwargs = {**kwargs, "out": _tuple(kwargs["out"])}
+    for x in (*args, *outs):
+        if _overrides(x) and type(x).__array_ufunc__ is not None:
+            method = "__call__" if plain else function.__name__
+            result = x.__array_ufunc__(numpy_ufunc, method, *args, **kwargs)
+            if result is not NotImplemented:
+                return result
+    return NotImplemented
 
 
 def refuse_lost_gradient(name: str, args: Sequence[Any]) -> None:
@@ -261,6 +348,8 @@ def _recorded(f: ufunc, form: Form) -> Any:
     if not all([o is None or isinstance(o, ArrayCore) for o in form.outs]):
         return NotImplemented
     taken = operands(*form.inputs)
+    if modes.ACTIVE:
+        taken = together(form.inputs, taken)
     if not numeric(taken):
         return NotImplemented
     if any([k in form.options for k in LOOP_OPTIONS]):

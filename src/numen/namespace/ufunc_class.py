@@ -189,12 +189,26 @@ class ufunc:  # noqa: N801 - NumPy's name
         self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], writes: Sequence[int] = ()
     ) -> Any:
         name = f"{self.__name__}.{method}"
+        if kwargs and kwargs.get("out") is ...:
+            given = {k: v for k, v in kwargs.items() if k != "out"}
+            return ufunc_calls.arrays_of(self._method(method, args, given, writes))
+        if any([a is ... for a in args[3:]]):
+            raise TypeError(f"{name}: out=... is only allowed as a keyword argument.")
         if calling.recorded(args, kwargs) or calling.on_backend(args, kwargs):
             composition = recorded_methods.get((self.__name__, method))
             if composition is None:
                 composition = recorded_methods.get(("*", method))
             if composition is not None and self.public:
-                result = composition(self, *args, **kwargs)
+                try:
+                    result = composition(self, *args, **kwargs)
+                except calling.REFUSALS as error:
+                    if self.numpy_ufunc is None:
+                        raise
+                    function = getattr(self.numpy_ufunc, method)
+                    refused = calling.refusal(function, name, args, kwargs)
+                    if refused is not None or calling.on_backend(args, kwargs):
+                        raise refused or error from None
+                    result = NotImplemented
                 if result is not NotImplemented:
                     return result
         if self.numpy_ufunc is None:

@@ -16,7 +16,7 @@ from numen.dispatch import views
 from numen.dispatch.convert import as_array, operand
 from numen.dispatch.core import ArrayCore
 from numen.namespace import cumulative, indexing, places, reductions
-from numen.namespace.devices import beside, on_host
+from numen.namespace.devices import alongside, beside, on_host
 from numen.namespace.ufunc_class import recorded_methods, ufunc
 from numen.ops import table
 
@@ -99,7 +99,7 @@ def _add_reduceat(
     places = as_array(np.repeat(np.arange(starts.size), [len(s) for s in stretches]))
     first = table["transpose"](a, axes=_swapped(a.ndim, axis))
     picked = table["gather"](first, positions, spec=(0,))
-    zeros = beside(np.zeros((starts.size, *first.shape[1:]), a.dtype), a)
+    zeros = alongside(as_array(np.zeros((starts.size, *first.shape[1:]), a.dtype)), a)
     total = table["scatter_add"](zeros, picked, places, spec=(0,))
     return table["transpose"](total, axes=_swapped(a.ndim, axis))
 

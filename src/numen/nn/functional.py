@@ -1,4 +1,4 @@
-"""Layers and losses as functions: linear, activations, softmax, cross-entropy, mean squared error.
+"""Layers and losses as functions: linear, activations, softmax; the losses and attention.
 
 Everything is written with primitives, without looking at values, so a trace records it. Called by
 `layers.py` and by users as `nm.nn.functional`.
@@ -8,26 +8,53 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from numen import namespace
 from numen.dispatch.convert import as_array, normalize_axes
-from numen.dispatch.core import is_differentiable
-from numen.errors import DTypeError, IndexRangeError, ShapeError, describe
-from numen.namespace import arange, exp, log, where
-from numen.namespace.ufuncs import maximum, relu, tanh
+from numen.errors import ShapeError, describe
+from numen.nn import (
+    functional_activations,
+    functional_adaptive,
+    functional_attention,
+    functional_classification,
+    functional_convolution,
+    functional_ctc,
+    functional_dropout,
+    functional_lookup,
+    functional_losses,
+    functional_normalization,
+    functional_pooling,
+    functional_probabilities,
+)
+from numen.nn.arguments import floating
+from numen.nn.functional_activations import *  # noqa: F403
+from numen.nn.functional_adaptive import *  # noqa: F403
+from numen.nn.functional_attention import *  # noqa: F403
+from numen.nn.functional_classification import *  # noqa: F403
+from numen.nn.functional_convolution import *  # noqa: F403
+from numen.nn.functional_ctc import *  # noqa: F403
+from numen.nn.functional_dropout import *  # noqa: F403
+from numen.nn.functional_lookup import *  # noqa: F403
+from numen.nn.functional_losses import *  # noqa: F403
+from numen.nn.functional_normalization import *  # noqa: F403
+from numen.nn.functional_pooling import *  # noqa: F403
+from numen.nn.functional_probabilities import *  # noqa: F403
 
-__all__ = ["linear", "relu", "tanh", "flatten", "softmax", "log_softmax"]
-__all__ += ["cross_entropy", "mse_loss"]
+__all__ = ["linear", "flatten", "softmax", "softmin", "log_softmax"]
+__all__ += functional_activations.__all__ + functional_convolution.__all__
+__all__ += functional_pooling.__all__ + functional_adaptive.__all__
+__all__ += functional_normalization.__all__ + functional_dropout.__all__
+__all__ += functional_lookup.__all__
+__all__ += functional_losses.__all__ + functional_classification.__all__
+__all__ += functional_probabilities.__all__
+__all__ += functional_ctc.__all__ + functional_attention.__all__
 
-REDUCTIONS = ("mean", "sum", "none")
 
-
-def linear(x: Any, weight: Any, bias: Any = None) -> Any:
-    """x @ weight.T + bias; floating x is cast to the weight's dtype.
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """input @ weight.T + bias; floating input is cast to the weight's dtype.
 
     Parameters
     ----------
-    x : array_like, shape (..., in_features)
+    input : array_like, shape (..., in_features)
         Floating input.
     weight : Array, shape (out_features, in_features)
         As PyTorch stores it.
@@ -44,9 +71,9 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     ShapeError
         If the shapes do not fit.
     DTypeError
-        If x is not of a floating dtype.
+        If the input is not of a floating dtype.
     """
-    x = _floating(x, weight, "linear")
+    x = floating(input, "linear", weight)
     if weight.ndim != 2 or not x.ndim or x.shape[-1] != weight.shape[1]:
         raise ShapeError(
             f"linear: expected input of shape (..., in_features) and weight of shape "
@@ -60,20 +87,7 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     return x @ weight.T + bias
 
 
-def _floating(x: Any, like: Any, op: str) -> Any:
-    """x in `like`'s dtype, if it is floating."""
-    x = as_array(x)
-    if x.dtype == like.dtype:
-        return x
-    if not is_differentiable(x.dtype) or x.dtype.kind == "c":
-        raise DTypeError(
-            f"{op}: expected floating input, got {describe(x)}. Hint: x.astype(nm.{like.dtype}) "
-            f"converts it"
-        )
-    return x.astype(like.dtype)
-
-
-def flatten(x: Any, start_dim: int = 1, end_dim: int = -1) -> Any:
+def flatten(input: Any, start_dim: int = 1, end_dim: int = -1) -> Any:
     """Join the axes from start_dim to end_dim (inclusive) into one.
 
     Raises
@@ -83,7 +97,7 @@ def flatten(x: Any, start_dim: int = 1, end_dim: int = -1) -> Any:
     ValueError
         If start_dim comes after end_dim.
     """
-    x = as_array(x)
+    x = as_array(input)
     (first,) = normalize_axes(start_dim, x.ndim, "flatten")
     (last,) = normalize_axes(end_dim, x.ndim, "flatten")
     if first > last:
@@ -96,147 +110,41 @@ def flatten(x: Any, start_dim: int = 1, end_dim: int = -1) -> Any:
     return x.reshape((*x.shape[:first], joined, *x.shape[last + 1 :]))
 
 
-def softmax(x: Any, dim: int = -1) -> Any:
-    """exp(x) / sum(exp(x)) along an axis, without overflow.
+def softmax(input: Any, dim: int = -1, dtype: Any = None) -> Any:
+    """exp(input) / sum(exp(input)) along an axis, as `numen.softmax`, of floating input.
+
+    Parameters
+    ----------
+    input : array_like
+        Floating.
+    dim : int
+        The axis over which the result sums to 1.
+    dtype : dtype, optional
+        What the input is cast to first.
 
     Raises
     ------
     DTypeError
-        If x is not of a floating dtype.
+        If the input is not of a floating dtype.
     """
-    e = exp(_shifted(x, dim, "softmax"))
-    return e / e.sum(axis=dim, keepdims=True)
+    return namespace.softmax(_cast(input, dtype, "softmax"), dim)
 
 
-def log_softmax(x: Any, dim: int = -1) -> Any:
+def softmin(input: Any, dim: int = -1, dtype: Any = None) -> Any:
+    """softmax(-input)."""
+    return namespace.softmax(-_cast(input, dtype, "softmin"), dim)
+
+
+def log_softmax(input: Any, dim: int = -1, dtype: Any = None) -> Any:
     """The logarithm of softmax, exact where the softmax underflows.
 
     Raises
     ------
     DTypeError
-        If x is not of a floating dtype.
+        If the input is not of a floating dtype.
     """
-    shifted = _shifted(x, dim, "log_softmax")
-    return shifted - log(exp(shifted).sum(axis=dim, keepdims=True))
+    return namespace.log_softmax(_cast(input, dtype, "log_softmax"), dim)
 
 
-def _shifted(x: Any, dim: int, op: str) -> Any:
-    """x minus its maximum along an axis. The maximum's own gradient cancels, so it takes no
-    part."""
-    x = as_array(x)
-    if not is_differentiable(x.dtype) or x.dtype.kind == "c":
-        raise DTypeError(f"{op}: expected floating input, got {describe(x)}")
-    normalize_axes(dim, x.ndim, op)
-    if not x.size:
-        return x
-    return x - x.detach().max(axis=dim, keepdims=True)
-
-
-def cross_entropy(
-    logits: Any,
-    labels: Any,
-    *,
-    reduction: str = "mean",
-    ignore_index: int = -100,
-    label_smoothing: float = 0.0,
-) -> Any:
-    """Cross-entropy between softmax(logits) and class labels.
-
-    Parameters
-    ----------
-    logits : Array, shape (N, C)
-        Unnormalised scores, floating.
-    labels : array_like of int, shape (N,)
-        Classes, 0 <= label < C, or `ignore_index`.
-    reduction : {"mean", "sum", "none"}
-        "mean" is over the rows not ignored, 0 where there are none.
-    ignore_index : int
-        Label of rows that count for nothing: loss 0, gradient 0.
-    label_smoothing : float
-        Weight of the uniform distribution in the target.
-
-    Returns
-    -------
-    Array
-        0-d, or of shape (N,) for "none".
-
-    Raises
-    ------
-    IndexRangeError
-        If a label is out of range.
-    ShapeError
-        If the shapes are others.
-    DTypeError
-        If logits are not floating or labels are no integers.
-
-    Examples
-    --------
-    >>> import numen as nm
-    >>> float(nm.nn.functional.cross_entropy(nm.zeros((2, 4)), [1, 3]))
-    1.3862943611198906
-    """
-    _check_reduction(reduction, "cross_entropy")
-    logits, labels = as_array(logits), as_array(labels)
-    if logits.ndim != 2 or labels.ndim != 1 or logits.shape[0] != labels.shape[0]:
-        raise ShapeError(
-            f"cross_entropy: expected logits of shape (N, C) and labels of shape (N,); got "
-            f"{describe(logits, labels)}"
-        )
-    if labels.dtype.kind not in "iu":
-        raise DTypeError(f"cross_entropy: expected integer labels, got {describe(labels)}")
-    if labels.dtype != np.int64:
-        labels = labels.astype(np.int64)
-    rows, classes = logits.shape
-    _check_labels(labels._d, classes, ignore_index)
-    logp = log_softmax(logits)  # (N, C)
-    kept = labels != ignore_index
-    # A replayed trace does not run the check above, and a negative label must not wrap around.
-    index = where(kept, where(labels < 0, labels - classes, labels), 0)
-    losses = -logp[arange(rows), index]
-    if label_smoothing:
-        losses = losses * (1.0 - label_smoothing) - logp.sum(axis=1) * (label_smoothing / classes)
-    losses = where(kept, losses, 0.0)  # (N,)
-    if reduction == "none":
-        return losses
-    if reduction == "sum":
-        return losses.sum()
-    return losses.sum() / maximum(kept.sum(), 1).astype(losses.dtype)
-
-
-def _check_labels(labels: np.ndarray[Any, Any], classes: int, ignore_index: int) -> None:
-    """Look at the values that are there now; no part of a trace."""
-    wrong = ((labels < 0) | (labels >= classes)) & (labels != ignore_index)
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise IndexRangeError(
-            f"cross_entropy: label {labels[row]} (row {row}) is out of bounds for {classes} "
-            f"classes; "
-            f"expected 0 <= label < {classes}, or {ignore_index} for rows to ignore"
-        )
-
-
-def mse_loss(x: Any, target: Any, reduction: str = "mean") -> Any:
-    """Mean squared difference; a floating target is cast to x's dtype.
-
-    Raises
-    ------
-    ShapeError
-        If the shapes differ: nothing is broadcast.
-    """
-    _check_reduction(reduction, "mse_loss")
-    x = as_array(x)
-    target = as_array(target)
-    if x.shape != target.shape:
-        raise ShapeError(
-            f"mse_loss: input and target must have the same shape, got {describe(x, target)}"
-        )
-    difference = x - _floating(target, x, "mse_loss")
-    squares = difference * difference
-    if reduction == "none":
-        return squares
-    return squares.sum() if reduction == "sum" else squares.mean()
-
-
-def _check_reduction(reduction: str, op: str) -> None:
-    if reduction not in REDUCTIONS:
-        raise ValueError(f"{op}: expected reduction to be one of {REDUCTIONS}, got {reduction!r}")
+def _cast(x: Any, dtype: Any, op: str) -> Any:
+    return floating(x if dtype is None else as_array(x).astype(dtype), op)

@@ -1,4 +1,4 @@
-"""Layers: Linear, ReLU, Tanh, Flatten.
+"""Layers: Linear, Flatten.
 
 Each holds its parameters and calls `functional.py`. Initial weights come from the default Philox
 stream, in PyTorch's distributions; `nm.manual_seed` makes them reproducible.
@@ -77,20 +77,6 @@ class Linear(Module):
 
 def _uniform(shape: tuple[int, ...], bound: float, dtype: Any) -> Parameter:
     return Parameter(default_stream.uniform(shape, dtype, -bound, bound))
-
-
-class ReLU(Module):
-    """max(x, 0), element by element."""
-
-    def forward(self, x: Any) -> Any:
-        return functional.relu(x)
-
-
-class Tanh(Module):
-    """The hyperbolic tangent of each element."""
-
-    def forward(self, x: Any) -> Any:
-        return functional.tanh(x)
 
 
 class Flatten(Module):

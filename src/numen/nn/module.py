@@ -7,13 +7,19 @@ them in the order they were set, and named as PyTorch names them. Next: `layers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Self
+
+import numpy as np
 
 from numen.dispatch import modes, views
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import ArrayCore
 from numen.errors import NumenError, describe
+from numen.namespace.dtypes import bfloat16
+from numen.nn import hooks, moving
+from numen.nn.contents import Contents
+from numen.nn.hooks import Hook, RemovableHandle
 from numen.nn.parameter import Parameter
 from numen.tracing.snapshot import follow
 
@@ -30,7 +36,7 @@ class KeyMismatch(NamedTuple):
     unexpected_keys: list[str]
 
 
-class Module:
+class Module(Contents):
     """A part of a network: parameters, submodules and a `forward` function.
 
     Attributes
@@ -52,15 +58,21 @@ class Module:
     ([2.0, 4.0], ['factor'])
     """
 
-    training: bool
+    training: bool = True
     forward: Callable[..., Any]
-    _buffers: tuple[str, ...] = ()
-    _transient_buffers: tuple[str, ...] = ()
+    _form: str = ""
+    _hooked: bool = False
+    _pre_hooks: tuple[Any, ...] = ()
+    _post_hooks: tuple[Any, ...] = ()
+    _backward_pre_hooks: tuple[Any, ...] = ()
+    _backward_hooks: tuple[Any, ...] = ()
 
     def __init__(self) -> None:
         self.training = True
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._hooked:
+            return hooks.call(self, args, kwargs)
         return self.forward(*args, **kwargs)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -77,113 +89,28 @@ class Module:
             )
         object.__setattr__(self, name, value)
 
-    # ------------------------------------------------------------ contents
-    def named_children(self) -> Iterator[tuple[str, Module]]:
-        """(name, module) of the modules directly inside this one, each once."""
-        seen: set[int] = set()
-        for name, value in self.__dict__.items():
-            if isinstance(value, Module) and id(value) not in seen:
-                seen.add(id(value))
-                yield name, value
-
-    def children(self) -> Iterator[Module]:
-        """The modules directly inside this one."""
-        for _, module in self.named_children():
-            yield module
-
-    def named_modules(
-        self, prefix: str = "", _seen: set[int] | None = None
-    ) -> Iterator[tuple[str, Module]]:
-        """(dotted name, module) of this module and all inside it, each once."""
-        seen = set() if _seen is None else _seen
-        if id(self) in seen:
-            return
-        seen.add(id(self))
-        yield prefix, self
-        for name, module in self.named_children():
-            yield from module.named_modules(_joined(prefix, name), seen)
-
-    def modules(self) -> Iterator[Module]:
-        """This module and all inside it."""
-        for _, module in self.named_modules():
-            yield module
-
-    def named_parameters(
-        self, prefix: str = "", recurse: bool = True
-    ) -> Iterator[tuple[str, Parameter]]:
-        """(dotted name, parameter) of this module and, with `recurse`, of all inside it; a shared
-        one once."""
-        seen: set[int] = set()
-        for where, module in self.named_modules(prefix) if recurse else [(prefix, self)]:
-            for name, value in module.__dict__.items():
-                if isinstance(value, Parameter) and id(value) not in seen:
-                    seen.add(id(value))
-                    yield _joined(where, name), value
-
-    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """The parameters, as `named_parameters`."""
-        for _, parameter in self.named_parameters(recurse=recurse):
-            yield parameter
-
-    def register_buffer(self, name: str, value: Any, persistent: bool = True) -> None:
-        """Set an attribute that belongs to the module's state without being trained.
-
-        Parameters
-        ----------
-        name : str
-            The attribute.
-        value : array_like or None
-            Its value; None reserves the name.
-        persistent : bool
-            Whether `state_dict` holds it.
-
-        Raises
-        ------
-        KeyError
-            If the module has an attribute of that name which is no buffer.
-        """
-        if hasattr(self, name) and name not in self._buffers:
-            raise KeyError(f"register_buffer: attribute {name!r} already exists")
-        if name not in self._buffers:
-            self._buffers = (*self._buffers, name)
-        transient = [n for n in self._transient_buffers if n != name]
-        self._transient_buffers = (*transient,) if persistent else (*transient, name)
-        setattr(self, name, None if value is None else as_array(value))
-
-    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Any]]:
-        """(dotted name, array) of the registered buffers."""
-        for where, module in self.named_modules(prefix) if recurse else [(prefix, self)]:
-            for name in module._buffers:
-                value = module.__dict__.get(name)
-                if value is not None:
-                    yield _joined(where, name), value
-
-    def buffers(self, recurse: bool = True) -> Iterator[Any]:
-        """The registered buffers."""
-        for _, value in self.named_buffers(recurse=recurse):
-            yield value
-
     # ------------------------------------------------------------ state
-    def state_dict(self, prefix: str = "") -> dict[str, Any]:
+    def state_dict(self, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
         """Parameters and persistent buffers by dotted name, as arrays that share the module's
-        memory.
+        memory (with `keep_vars` the parameters themselves).
 
         Names, order and layouts are PyTorch's, so files go both ways. A shared parameter appears
-        under each name.
+        under each name. What `get_extra_state` returns, where a class defines it, is under
+        "_extra_state".
         """
         state: dict[str, Any] = {}
         for name, value in self._own_state():
-            state[prefix + name] = value.detach()
+            state[prefix + name] = value if keep_vars else value.detach()
+        if hasattr(self, "get_extra_state"):
+            state[prefix + EXTRA] = self.get_extra_state()
         for name, value in self.__dict__.items():
             if isinstance(value, Module):
-                state.update(value.state_dict(f"{prefix}{name}."))
+                state.update(value.state_dict(f"{prefix}{name}.", keep_vars))
         return state
 
     def _own_state(self) -> list[tuple[str, Any]]:
-        values = self.__dict__
-        parameters = [(n, v) for n, v in values.items() if isinstance(v, Parameter)]
-        buffers = [(n, values[n]) for n in self._buffers if n not in self._transient_buffers]
-        return [*parameters, *[(n, v) for n, v in buffers if v is not None]]
+        transient = self._transient_buffers
+        return [*self._own_parameters(), *[b for b in self._own_buffers() if b[0] not in transient]]
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> KeyMismatch:
         """Copy values into the parameters and buffers, in place; nothing is written unless all of
@@ -204,7 +131,8 @@ class Module:
         own = self.state_dict()
         missing = [name for name in own if name not in state_dict]
         unexpected = [name for name in state_dict if name not in own]
-        values = {name: as_array(state_dict[name]) for name in own if name in state_dict}
+        extra = {n: state_dict[n] for n in own if n in state_dict and _is_extra(n)}
+        values = {n: as_array(state_dict[n]) for n in own if n in state_dict and n not in extra}
         faults = [
             f"{name}: expected shape {own[name].shape}, got {describe(value)}"
             for name, value in values.items()
@@ -221,6 +149,9 @@ class Module:
         with modes.no_grad():
             for name, value in values.items():
                 views.write(own[name], value, "load_state_dict", casting="unsafe")
+        for name, state in extra.items():
+            module: Any = self.get_submodule(name.rpartition(".")[0])
+            module.set_extra_state(state)
         return KeyMismatch(missing, unexpected)
 
     # ------------------------------------------------------------ modes
@@ -255,25 +186,139 @@ class Module:
         function(self)
         return self
 
+    # ------------------------------------------------------------ dtype and device
+    def to(self, *args: Any, device: Any = None, dtype: Any = None) -> Self:
+        """Give the arrays another device, dtype or both, in place; returns the module.
+
+        Parameters are the same objects afterwards, so an optimizer that has them goes on; make its
+        state after a change of dtype. The dtype holds for what is floating.
+
+        Parameters
+        ----------
+        *args : device, dtype, both in this order, or an Array that has them
+            A device is a string.
+
+        Raises
+        ------
+        DTypeError
+            If the dtype is not floating.
+        ValueError
+            If there is no such device.
+
+        Examples
+        --------
+        >>> import numen as nm
+        >>> nm.nn.Linear(2, 1).to(nm.float64).weight.dtype
+        dtype('float64')
+        """
+        device, dtype = moving.target_of(args, device, dtype)
+        moved = [p for p in self.parameters() if moving.convert_parameter(p, device, dtype)]
+        changed = {id(p) for p in moved}
+        done: dict[int, Any] = {}
+        for module in self.modules():
+            for name, buffer in module._own_buffers():
+                if id(buffer) not in done:
+                    done[id(buffer)] = (buffer, moving.converted(buffer, device, dtype))
+                setattr(module, name, done[id(buffer)][1])
+            own = module._own_parameters()
+            if any([id(p) in changed for _, p in own]):
+                # what compiled programs are keyed by, as the parameters are the same objects
+                module._form = " ".join([f"{p.dtype} {p.device}" for _, p in own])
+        return self
+
+    def float(self) -> Self:
+        """Floating arrays as float32."""
+        return self.to(np.float32)
+
+    def double(self) -> Self:
+        """Floating arrays as float64."""
+        return self.to(np.float64)
+
+    def half(self) -> Self:
+        """Floating arrays as float16."""
+        return self.to(np.float16)
+
+    def bfloat16(self) -> Self:
+        """Floating arrays as bfloat16."""
+        return self.to(bfloat16)
+
+    def type(self, dst_type: Any) -> Self:
+        """Floating arrays as another dtype."""
+        return self.to(dtype=dst_type)
+
+    def cpu(self) -> Self:
+        """Arrays in the host's memory."""
+        return self.to("cpu")
+
+    def cuda(self) -> Self:
+        """Arrays on the GPU."""
+        return self.to("cuda")
+
+    # ------------------------------------------------------------ hooks
+    def register_forward_pre_hook(
+        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call hook(module, args) before `forward`; what it returns, if not None, replaces the
+        arguments. With `with_kwargs`: hook(module, args, kwargs) -> (args, kwargs) or None."""
+        return hooks.register(self, "_pre_hooks", hook, with_kwargs, prepend)
+
+    def register_forward_hook(
+        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call hook(module, args, output) after `forward`; what it returns, if not None, replaces
+        the output. With `with_kwargs`: hook(module, args, kwargs, output).
+
+        Examples
+        --------
+        >>> import numen as nm
+        >>> layer, shapes = nm.nn.Linear(3, 2), []
+        >>> handle = layer.register_forward_hook(lambda m, args, out: shapes.append(out.shape))
+        >>> _ = layer(nm.ones((5, 3))); handle.remove(); _ = layer(nm.ones((1, 3)))
+        >>> shapes
+        [(5, 2)]
+        """
+        return hooks.register(self, "_post_hooks", hook, with_kwargs, prepend)
+
+    def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Call hook(module, grad_input, grad_output) when the gradients of a call's positional
+        arguments are known; both are tuples, None where there is none.
+
+        What it returns, if not None, replaces grad_input where one argument has a gradient. A
+        traced function that gets here runs eagerly.
+        """
+        return hooks.register(self, "_backward_hooks", hook, False, prepend)
+
+    def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Call hook(module, grad_output) before the backward pass enters a call; what it returns,
+        if not None, replaces grad_output."""
+        return hooks.register(self, "_backward_pre_hooks", hook, False, prepend)
+
     # ------------------------------------------------------------ text
     def extra_repr(self) -> str:
         """What the module's line in the text says between its parentheses."""
         return ""
 
+    def _lines(self) -> list[str]:
+        """The text of the modules inside, each with its name."""
+        return [
+            f"({name}): " + repr(value).replace("\n", "\n  ")
+            for name, value in self.__dict__.items()
+            if isinstance(value, Module)
+        ]
+
     def __repr__(self) -> str:
-        extra = self.extra_repr()
-        lines = []
-        for name, value in self.__dict__.items():
-            if isinstance(value, Module):
-                lines.append(f"({name}): " + repr(value).replace("\n", "\n  "))
+        extra, lines = self.extra_repr(), self._lines()
         if not lines:
             return f"{type(self).__name__}({extra})"
         first = [extra] if extra else []
         return f"{type(self).__name__}(\n  " + "\n  ".join([*first, *lines]) + "\n)"
 
 
-def _joined(prefix: str, name: str) -> str:
-    return f"{prefix}.{name}" if prefix else name
+EXTRA = "_extra_state"
+
+
+def _is_extra(name: str) -> bool:
+    return name.rpartition(".")[2] == EXTRA
 
 
 follow(Module)

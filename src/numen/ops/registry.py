@@ -13,9 +13,12 @@ from __future__ import annotations
 from numen.dispatch import slots
 from numen.dispatch.primitive import Primitive
 from numen.ops import (
+    activations,
     comparisons,
     complex_parts,
+    convolution,
     cumulative,
+    draws,
     elementwise,
     exponential,
     factors,
@@ -28,18 +31,25 @@ from numen.ops import (
     kinks,
     linear_algebra,
     logical,
+    lookup,
+    losses,
     matrices,
+    normalization,
     norms,
     ordering,
+    pooling,
     powers,
     reductions,
     rounding,
+    scans,
     selection,
     shape,
     small_floats,
+    softmax,
     spectra,
     trigonometric,
     vectors,
+    window_sums,
 )
 
 FAMILIES = (
@@ -69,6 +79,16 @@ FAMILIES = (
     filters,
     cumulative,
     ordering,
+    softmax,
+    losses,
+    scans,
+    activations,
+    normalization,
+    convolution,
+    window_sums,
+    pooling,
+    lookup,
+    draws,
 )
 
 table: dict[str, Primitive] = {row.name: row for family in FAMILIES for row in family.ROWS}

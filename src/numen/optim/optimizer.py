@@ -1,13 +1,13 @@
-"""Optimizer: parameter groups, state and their storage; the base of `sgd.py` and `adam.py`.
+"""Optimizer: parameter groups, state and their storage; the base of all optimisers.
 
 State is made when parameters are added and afterwards only written in place, so nothing in Python
 changes from step to step and a traced training step compiles. Options are Python numbers in
-`param_groups`, read at each step.
+`param_groups`, read at each step. Next: `clocks.py`, `sgd.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,10 @@ from numen.dispatch.convert import as_array
 from numen.dispatch.core import ArrayCore
 from numen.errors import describe
 from numen.namespace import zeros
+from numen.namespace.devices import moved
 from numen.tracing.snapshot import follow
+
+NOT_NEGATIVE = ("lr", "weight_decay", "momentum", "eps", "lr_decay", "alpha")
 
 
 class Optimizer:
@@ -85,8 +88,8 @@ class Optimizer:
 
     def _check(self, group: dict[str, Any]) -> None:
         """Refuse options that make no sense."""
-        for option in ("lr", "weight_decay", "momentum", "eps"):
-            if group.get(option, 0.0) < 0.0:
+        for option in NOT_NEGATIVE:
+            if not group.get(option, 0.0) >= 0.0:
                 raise ValueError(
                     f"{type(self).__name__}: {option} must not be negative, got {group[option]}"
                 )
@@ -95,9 +98,34 @@ class Optimizer:
         """The arrays kept for a parameter."""
         raise NotImplementedError
 
-    def step(self) -> None:
-        """Update the parameters that have a gradient, in place."""
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Update the parameters that have a gradient, in place.
+
+        Parameters
+        ----------
+        closure : callable, optional
+            Evaluates the model anew, calls `backward` and returns the loss.
+
+        Returns
+        -------
+        object
+            What the closure returned, else None.
+        """
+        loss = None
+        if closure is not None:
+            with modes.enable_grad():
+                loss = closure()
+        with modes.no_grad():
+            self._step()
+        return loss
+
+    def _step(self) -> None:
+        """The update itself; gradients are off."""
         raise NotImplementedError
+
+    def _gradient(self, p: Any, group: dict[str, Any]) -> Any:
+        """The gradient to descend along: turned round where the group maximizes."""
+        return -p.grad if group.get("maximize") else p.grad
 
     @property
     def lr(self) -> float:
@@ -130,10 +158,10 @@ class Optimizer:
             positions = list(range(at, at + len(group["params"])))
             at += len(positions)
             groups.append(
-                {**{k: v for k, v in group.items() if k != "params"}, "params": positions}
+                {**{k: _plain(v) for k, v in group.items() if k != "params"}, "params": positions}
             )
         state = {
-            i: {name: as_array(np.array(value._d)) for name, value in arrays.items()}
+            i: {name: value.copy() for name, value in arrays.items()}
             for i, arrays in self.state.items()
             if arrays
         }
@@ -160,7 +188,8 @@ class Optimizer:
         positions = [i for g in groups for i in g["params"]]
         writes = []
         for (i, arrays), position in zip(self.state.items(), positions, strict=True):
-            given = self._restored(saved.get(position, saved.get(str(position), {})), i)
+            stored = saved.get(position, saved.get(str(position)))
+            given = self._restored(stored or self._new_state_of(i), i)
             for key, array in arrays.items():
                 if key not in given:
                     raise ValueError(f"{name}.load_state_dict: parameter {position} has no {key!r}")
@@ -170,12 +199,31 @@ class Optimizer:
                         f"{name}.load_state_dict: {key!r} of parameter {position}: "
                         f"expected shape {array.shape}, got {describe(value)}"
                     )
-                writes.append((array, value))
-        for group, other in zip(self.param_groups, groups, strict=True):
-            group.update({k: v for k, v in other.items() if k != "params"})
+                writes.append((array, moved(value, array.device)))
+        options = [
+            {**group, **{k: v for k, v in other.items() if k != "params"}}
+            for group, other in zip(self.param_groups, groups, strict=True)
+        ]
+        for group in options:
+            self._check(group)
+        for group, new in zip(self.param_groups, options, strict=True):
+            group.update(new)
         with modes.no_grad():
             for array, value in writes:
                 views.write(array, value, "load_state_dict", casting="unsafe")
+
+    def _new_state_of(self, position: int) -> dict[str, Any]:
+        """The state of a parameter that has made no step."""
+        group, at = self._group_of(position)
+        return self._new_state(group["params"][at], group)
+
+    def _group_of(self, position: int) -> tuple[dict[str, Any], int]:
+        """The group of the parameter at a position over all groups, and its place there."""
+        for group in self.param_groups:
+            if position < len(group["params"]):
+                return group, position
+            position -= len(group["params"])
+        raise IndexError(f"{type(self).__name__}: no parameter at position {position}")
 
     def _restored(self, saved: Mapping[str, Any], position: int) -> Mapping[str, Any]:
         """Saved arrays of one parameter, completed where another library stores less."""
@@ -189,9 +237,14 @@ class Optimizer:
         return "\n".join([*lines, ")"])
 
 
+def _plain(option: Any) -> Any:
+    """An option as it is stored: the list that is written in place as a tuple."""
+    return tuple(option) if isinstance(option, list) else option
+
+
 def zeros_for(p: Any) -> Any:
-    """Zeros of a parameter's shape, in its dtype or float32 for smaller floats."""
-    return zeros(p.shape, p.dtype if p.dtype.itemsize >= 4 else np.float32)
+    """Zeros of a parameter's shape on its device, in its dtype or float32 for smaller floats."""
+    return moved(zeros(p.shape, p.dtype if p.dtype.itemsize >= 4 else np.float32), p.device)
 
 
 follow(Optimizer)

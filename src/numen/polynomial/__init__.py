@@ -14,8 +14,8 @@ from numen.polynomial import (
     laguerre,
     legendre,
     polynomial,
-    polyutils,
 )
+from numen.polynomial import polyutils as polyutils
 
 _MODULES = {
     "Chebyshev": chebyshev,
@@ -28,7 +28,7 @@ _MODULES = {
 """Where each class lives."""
 
 __all__ = [*_MODULES, "set_default_printstyle"]
-__all__ += ["chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polynomial", "polyutils"]
+__all__ += ["chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polynomial"]
 
 
 def __getattr__(name: str) -> object:
@@ -40,4 +40,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return list(__all__)
+    return [*__all__, "polyutils"]

@@ -2,10 +2,11 @@
 
 `default_rng` is NumPy's spelling (`generator.py`); `Stream` (`stream.py`) draws the same bits on
 every target and feeds the initial weights of layers; `manual_seed` restarts the default one. The
-bit generators are NumPy's own classes; they and the older functions (`legacy.py`) load when asked
-for, as `numpy.random` takes a while to import.
+bit generators (`bit_generator.py`) and the older functions (`legacy.py`) load when asked for, as
+`numpy.random` takes a while to import.
 """
 
+import importlib
 from typing import Any
 
 from numen.random.generator import Generator, default_rng
@@ -23,6 +24,11 @@ vonmises wald weibull zipf"""
 OLDER = _OLDER.split()
 """NumPy's functions over one global state."""
 
+_HOT_SWAP = ("get_bit_generator", "set_bit_generator")
+"""NumPy's own: they exchange the source of that state. Not in `__all__` there either."""
+
+_MODULES = ("bit_generator", "mtrand")
+
 __all__ = ["Generator", "Stream", "default_rng", "default_stream", "manual_seed"]
 __all__ += [*BIT_GENERATORS, "SeedSequence", *OLDER]
 
@@ -33,9 +39,11 @@ def __getattr__(name: str) -> Any:
 
         value = legacy.RandomState if name == "RandomState" else legacy.FUNCTIONS[name]
     elif name == "SeedSequence" or name in BIT_GENERATORS:
-        import numpy as np
-
-        value = getattr(np.random, name)
+        value = getattr(importlib.import_module("numen.random.bit_generator"), name)
+    elif name in _HOT_SWAP:
+        value = getattr(importlib.import_module("numpy.random"), name)
+    elif name in _MODULES:
+        return importlib.import_module(f"numen.random.{name}")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
@@ -43,4 +51,12 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "distributions", "generator", "legacy", "philox", "stream"]
+    return [
+        *__all__,
+        *_MODULES,
+        "distributions",
+        "generator",
+        "legacy",
+        "philox",
+        "stream",
+    ]

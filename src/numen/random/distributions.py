@@ -6,6 +6,7 @@ and `legacy.py` inherit this class and add what they have of their own.
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,11 @@ class Distributions:
     """
 
     _numpy: Any
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not name.startswith("_") or name == "_numpy":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._numpy, name)
 
     def beta(self, a: Any, b: Any, size: Any = None) -> Any:
         """Beta distribution."""
@@ -172,7 +178,10 @@ class Distributions:
             views.write(x, x.take(from_rows, axis), "shuffle")
             return
         untraced()
-        run_host(self._numpy.shuffle, "shuffle", (x,), more, writes=(0,))
+        if isinstance(x, ArrayCore):
+            run_host(self._numpy.shuffle, "shuffle", (x,), more, writes=(0,))
+        else:  # the sequence itself, not one of ndarrays
+            self._numpy.shuffle(x, **more)
 
     def _order(self, x: Any, axis: int) -> Any:
         """A drawn order of x's slices along an axis, as shuffling x itself would have it."""
@@ -180,6 +189,13 @@ class Distributions:
         order = np.arange(x._d.shape[axis])
         self._numpy.shuffle(order)
         return order
+
+
+def made_of(bit_generator: Any) -> Any:
+    """A bit generator, which pickles may name only."""
+    if not isinstance(bit_generator, str):
+        return bit_generator
+    return getattr(importlib.import_module("numen.random.bit_generator"), bit_generator)()
 
 
 def has_gradient(x: Any) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from numen.dispatch import core
 from numen.namespace.calling import raw
-from numen.random.distributions import Distributions, has_gradient, untraced
+from numen.random.distributions import Distributions, has_gradient, made_of, untraced
 
 
 class Generator(Distributions):
@@ -33,16 +33,19 @@ class Generator(Distributions):
     def __init__(self, bit_generator: Any) -> None:
         self._numpy = np.random.Generator(bit_generator)
 
+    def __str__(self) -> str:
+        return f"Generator({type(self.bit_generator).__name__})"
+
     @property
     def bit_generator(self) -> Any:
         """NumPy's bit generator, which holds the state."""
         return self._numpy.bit_generator
 
     def __repr__(self) -> str:
-        return f"Generator({type(self.bit_generator).__name__})"
+        return f"{self} at 0x{id(self):X}"
 
     def __reduce__(self) -> Any:
-        return Generator, (self.bit_generator,)
+        return _unpickled, (self.bit_generator,), None
 
     def spawn(self, n_children: int) -> list[Generator]:
         """Independent generators for workers."""
@@ -163,4 +166,13 @@ def default_rng(seed: Any = None) -> Generator:
         return seed
     if isinstance(seed, Distributions):
         seed = seed._numpy
-    return Generator(np.random.default_rng(raw(seed)).bit_generator)
+    numpys = (np.random.BitGenerator, np.random.Generator, np.random.RandomState)
+    if isinstance(seed, numpys):
+        return Generator(np.random.default_rng(seed).bit_generator)
+    from numen.random.bit_generator import PCG64
+
+    return Generator(PCG64(seed))
+
+
+def _unpickled(bit_generator: Any) -> Generator:
+    return Generator(made_of(bit_generator))

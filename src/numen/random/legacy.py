@@ -13,7 +13,8 @@ import numpy as np
 
 from numen.dispatch import core
 from numen.namespace.calling import raw
-from numen.random.distributions import Distributions, has_gradient, untraced
+from numen.random.bit_generator import MT19937, plain
+from numen.random.distributions import Distributions, has_gradient, made_of, untraced
 
 
 class RandomState(Distributions):
@@ -32,20 +33,34 @@ class RandomState(Distributions):
     """
 
     def __init__(self, seed: Any = None) -> None:
-        self._numpy = np.random.RandomState(raw(seed))
+        if hasattr(seed, "capsule"):  # a bit generator
+            self._numpy = np.random.RandomState(seed)
+        else:
+            source = MT19937()
+            source._legacy_seeding(seed)
+            self._numpy = np.random.RandomState(source)
+
+    def __str__(self) -> str:
+        return str(self._numpy)
 
     def __repr__(self) -> str:
-        return repr(self._numpy).partition(" at ")[0]
+        return f"{self} at 0x{id(self):X}"
+
+    def __getstate__(self) -> Any:
+        return self.get_state(legacy=False)
+
+    def __setstate__(self, state: Any) -> None:
+        self.set_state(state)
 
     def __reduce__(self) -> Any:
-        return _around, (self._numpy,)
+        return _unpickled, (self._bit_generator,), self.get_state(legacy=False)
 
     # ------------------------------------------------------------ state
 
     def seed(self, seed: Any = None) -> None:
         """Start again from a seed."""
         untraced()
-        self._numpy.seed(raw(seed))
+        self._numpy.seed(plain(seed))
 
     def get_state(self, legacy: bool = True) -> Any:
         """The state, for `set_state`: a tuple, or a dict with `legacy=False`."""
@@ -125,6 +140,10 @@ class RandomState(Distributions):
         return self._draw("standard_normal", size)
 
 
+def _unpickled(bit_generator: Any) -> RandomState:
+    return RandomState(made_of(bit_generator))
+
+
 def _around(generator: Any) -> RandomState:
     state = RandomState.__new__(RandomState)
     state._numpy = generator
@@ -134,10 +153,17 @@ def _around(generator: Any) -> RandomState:
 shared = _around(np.random.mtrand._rand)
 """The state behind the functions: NumPy's own."""
 
+
+def seed(seed: Any = None) -> None:
+    """Start the global state again from a seed, whichever bit generator it has."""
+    untraced()
+    np.random.seed(plain(seed))
+
+
 ranf = sample = shared.random_sample
 FUNCTIONS = {
     name: getattr(shared, name)
     for name in dir(RandomState)
     if not name.startswith("_") and name != "tomaxint"
-} | {"ranf": ranf, "sample": sample}
+} | {"ranf": ranf, "sample": sample, "seed": seed}
 """What `numen.random` offers as functions; `tomaxint` is a method only, as in NumPy."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from operator import index
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from numen.dispatch import core, modes
 from numen.errors import DTypeError
+from numen.ops import draws
 from numen.random.philox import words
 from numen.tracing.snapshot import follow
 
@@ -126,6 +128,7 @@ class Stream:
 
 
 follow(Stream)
+draws.words = words
 
 
 def _restored(seed: int, stream: int, position: int) -> Stream:
@@ -156,7 +159,7 @@ def _wide(drawn: Any) -> Any:
 def _made(data: Any) -> Any:
     """An Array of drawn values; a trace that sees one is not compiled, as the next call draws
     others."""
-    result = core.ARRAY(np.ascontiguousarray(data))
+    result = core.ARRAY(np.asarray(data, order="C"))
     recorder = modes.state.recorder if modes.ACTIVE else None
     if recorder is not None:
         recorder.leave(result, "a random draw")
@@ -166,10 +169,13 @@ def _made(data: Any) -> Any:
 default_stream = Stream(int.from_bytes(os.urandom(8), "little"))
 """What layers draw their initial weights from; another in each process until `manual_seed`."""
 
+restarts: list[Callable[[int], None]] = []
+"""What `manual_seed` calls with the seed: streams that layers draw from when they run."""
+
 
 def manual_seed(seed: int) -> Stream:
     """Restart the default stream, so that layers made from here on get the same weights in every
-    run.
+    run, and what dropout draws from.
 
     Examples
     --------
@@ -180,4 +186,6 @@ def manual_seed(seed: int) -> Stream:
     """
     default_stream.seed = index(seed) % LIMIT
     default_stream.position = 0
+    for restart in restarts:
+        restart(default_stream.seed)
     return default_stream

@@ -18,7 +18,7 @@ from numen.graph.graph import Graph, Value
 from numen.graph.types import TensorType, contiguous_strides
 from numen.ops import table
 from numen.ops.dtypes import BOOL, Kind, resolve_kinds
-from numen.tracing.host import HostExpr
+from numen.tracing.host import HostExpr, constant
 from numen.tracing.trace import Const, External, Host, Instr, Meta, Reg
 
 Operand = Reg | Const | Host
@@ -33,9 +33,11 @@ SWAPPED = {
 }
 COMPARISONS = frozenset(SWAPPED)
 
+INT = np.dtype(np.int64)
+
 SCALAR_DTYPES = {
     "float": np.dtype(np.float64),
-    "int": np.dtype(np.int64),
+    "int": INT,
     "bool": np.dtype(np.bool_),
 }
 
@@ -146,8 +148,10 @@ def _instruction(
     if prim.ufunc is not None or name in ("where", "relu", "concatenate"):
         kinds = [_kind(ref, metas) for ref in item.args]
         dtypes, _ = resolve_kinds(prim, tuple(kinds))
-        if name in COMPARISONS and dtypes[0] != dtypes[1]:
-            return _mixed_comparison(segment, item, dtypes, value)
+        if name in COMPARISONS:
+            compared = _comparison(segment, item, kinds, dtypes, value)
+            if compared is not None:
+                return compared
         args = [
             _operand(segment, ref, dtype, value)
             for ref, dtype in zip(item.args, dtypes, strict=True)
@@ -173,6 +177,47 @@ def _instruction(
     if name in ("sum", "mean") and args[0].type.dtype != np.dtype(item.meta.dtype):
         args[0] = graph.op("cast", (args[0],), {"dtype": np.dtype(item.meta.dtype)})
     return graph.op(name, args, params, type_of(item.meta))
+
+
+def _comparison(
+    segment: SegmentGraph,
+    item: Instr,
+    kinds: Sequence[Kind],
+    dtypes: tuple[np.dtype[Any], ...],
+    value: ValueOf,
+) -> Value | None:
+    """A comparison that casts to one dtype would get wrong; None for any other.
+
+    A Python int keeps its value, also where the array's dtype has no such number.
+    """
+    weak = [kind is int for kind in kinds]  # a dtype compares equal to int
+    if weak[0] != weak[1] and dtypes[0].kind in "iu":
+        at = weak.index(True)
+        number, dtype = item.args[at], dtypes[0]
+        least, most = _bounds(dtype)
+        if isinstance(number, Const):
+            if least <= number.value <= most:
+                return None
+            name = item.name if at else SWAPPED[item.name]  # with the array on the left
+            wins = ("less", "less_equal") if number.value > most else ("greater", "greater_equal")
+            answer = segment.graph.const(name in (*wins, "not_equal"), BOOL)
+            return segment.graph.op("broadcast_to", (answer,), {"shape": item.meta.shape})
+        wide = dtype if dtype == np.uint64 else np.dtype(np.int64)
+        dtypes = (wide, INT) if at else (INT, wide)
+        if wide == INT:
+            args = [
+                _operand(segment, r, d, value) for r, d in zip(item.args, dtypes, strict=True)
+            ]
+            return segment.graph.op(item.name, args)
+    if dtypes[0] == dtypes[1]:
+        return None
+    return _mixed_comparison(segment, item, dtypes, value)
+
+
+def _bounds(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """The least and the largest int of a dtype."""
+    info = np.iinfo(dtype)
+    return int(info.min), int(info.max)
 
 
 def _mixed_comparison(
@@ -202,6 +247,10 @@ def _operand(segment: SegmentGraph, ref: Operand, dtype: np.dtype[Any], value: V
     """The graph value of an operand, cast to `dtype`."""
     if isinstance(ref, Const):
         return segment.graph.const(ref.value, dtype)
+    if isinstance(ref, Host) and ref.kind == "int" and dtype.kind in "iu" and dtype != INT:
+        least, most = _bounds(dtype)  # where the number does not fit, Python runs and raises
+        limits = (constant(least), constant(min(most, _bounds(INT)[1])))
+        ref = Host(HostExpr("fit", (ref.expr, *limits)), "int")
     given = segment.host(ref) if isinstance(ref, Host) else value(ref)
     if (
         isinstance(ref, Host) and ref.kind == "int" and dtype == np.float32

@@ -139,4 +139,6 @@ class Finisher:
             frozen = np.asarray(data)
             frozen.flags.writeable = False
             return core.ARRAY(frozen, None, SCALAR)  # type: ignore[no-any-return]
+        if result.read_only:
+            data.flags.writeable = False
         return core.ARRAY(data)  # type: ignore[no-any-return]

@@ -22,6 +22,14 @@ from numen.dispatch.core import ArrayCore
 
 NUMBERS = (int, float, bool)
 
+
+def _fit(value: int, least: int, most: int) -> int:
+    """The value itself; raises where no int of an array's dtype is it."""
+    if not least <= value <= most:
+        raise OverflowError(f"Python integer {value} out of bounds")
+    return value
+
+
 OPERATORS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "sub": operator.sub,
@@ -54,9 +62,10 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "xor": operator.xor,
     "invert": operator.invert,
     "value": lambda x: x,
+    "fit": _fit,
 }
 
-MAY_RAISE = frozenset(("truediv", "floordiv", "mod", "pow", "lshift", "rshift", "int"))
+MAY_RAISE = frozenset(("truediv", "floordiv", "mod", "pow", "lshift", "rshift", "int", "fit"))
 """Operators that raise for some numbers."""
 
 

@@ -164,7 +164,8 @@ class Jit:
                 d = x._d
                 node = x._n
                 mark = None if node is None else type(node)
-                parts.append((d.shape, d.dtype, d.strides, mark, d.flags.writeable, x._v is SCALAR))
+                memory = d.flags.writeable if type(d) is np.ndarray else type(d)
+                parts.append((d.shape, d.dtype, d.strides, mark, memory, x._v is SCALAR))
                 parts.append((_first(leaves, x, i), type(x)))
                 continue
             kind = type(x)

@@ -178,7 +178,8 @@ class Recorder(Notes):
                 reg, group = self.reg(root), groups.setdefault(id(memory.cell), len(groups))
             self._keep.append(array)
             serial = groups.setdefault(id(array), len(groups))
-            return Result("view", reg, path, False, freed, group, pull, memory.detached, serial)
+            detached, fixed = memory.detached, group >= 0 and not core.is_writeable(root._d)
+            return Result("view", reg, path, False, freed, group, pull, detached, serial, fixed)
         reg = self.reg(array)
         group = -1
         if memory is not None and memory is not SCALAR:
@@ -186,7 +187,9 @@ class Recorder(Notes):
         else:
             group = groups.setdefault(id(array), len(groups))
             self._keep.append(array)
-        return Result("value", reg, (), array._v is SCALAR, freed, group, pull)
+        scalar = array._v is SCALAR
+        read_only = not scalar and not core.is_writeable(array._d)
+        return Result("value", reg, (), scalar, freed, group, pull, read_only=read_only)
 
     def _is_input(self, reg: Reg) -> bool:
         return reg in self.externals and self.externals[reg][0].kind != "constant"

@@ -109,6 +109,8 @@ class Registers:
         dtype = array._d.dtype
         if dtype.kind not in "biufc" and not is_differentiable(dtype):
             raise TraceError(f"a {describe(array)} is used, which no compiled program reads")
+        if not isinstance(array._d, np.ndarray):
+            raise TraceError("an array of another device is used, which no compiled program reads")
         reg = self._new()
         external = External(reg, kind, key, meta_of(array))
         self.externals[reg] = (external, array)

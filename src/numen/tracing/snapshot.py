@@ -283,6 +283,8 @@ class Snapshot:
         if isinstance(value, types.FunctionType):
             if not is_library_module(value.__module__):
                 self._function(value, name)
+        elif isinstance(value, staticmethod):
+            self._later(value.__func__, name)
         elif isinstance(value, types.MethodType):
             self._later(value.__self__, name)
             self._later(value.__func__, name)

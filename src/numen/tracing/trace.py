@@ -88,7 +88,8 @@ class Result:
 
     kind: "external" (the object itself: reg), "value" (a fresh array of reg's value), "view" (of
     the group's array, by path). freed tells that the array carries an already freed graph, pull
-    which recorded backward pass is its own, serial which views are one object.
+    which recorded backward pass is its own, serial which views are one object; read_only that a
+    fresh array, or the one under a view, can't be written, as one broadcast from a scalar.
     """
 
     kind: str
@@ -100,6 +101,7 @@ class Result:
     pull: int = -1
     detached: bool = False
     serial: int = -1
+    read_only: bool = False
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from numen.dispatch.core import unwrap
+
 LARGE = 4096
 """Bytes up to which a captured ndarray is compared on each call."""
 
@@ -70,6 +72,7 @@ def comparable(state: Any) -> Any:
     """Nested dicts of a NumPy generator's state as tuples and bytes."""
     if isinstance(state, dict):
         return tuple([(k, comparable(v)) for k, v in state.items()])
+    state = unwrap(state)
     return state.tobytes() if isinstance(state, np.ndarray) else state
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from tests.against_numpy.numpy_suite.reasons import BY_DESIGN, reason, symptom
+from tests.against_numpy.numpy_suite.reasons import BY_DESIGN, EXPLAINED, reason, symptom
 
 Results = dict[str, list[dict[str, Any]]]
 COLUMNS = ("file", "collected", "passed", "failed", "errors", "skipped", "NumPy passes", "rate")
@@ -62,15 +62,22 @@ def _line(cells: Any) -> str:
 
 
 def page(results: Results, reference: Results | None = None) -> str:
-    """A page of documentation: what is measured, and the tables."""
+    """A page of documentation: what is measured, the tables, and every reason explained."""
+    lines = [f"- {name} ({count}): {EXPLAINED[name]}" for name, count, _ in by_reason(results)]
+    explained = "\n".join(lines)
     return f"""# NumPy's own tests
 
 NumPy {np.__version__}'s test files, loaded with numen in NumPy's place (Python
 {platform.python_version()}). `python -m tests.against_numpy.numpy_suite --write FILE` writes this
 page. `numpy.testing` compares the ndarrays inside Arrays; private modules stay NumPy's. The rate is
-the tests that pass with numen over those that pass with NumPy in the same loader.
+the tests that pass with numen over those that pass with NumPy in the same loader, where NumPy was
+run too, else over all that ran.
 
 {tables(results, reference)}
+
+## The failures
+
+{explained}
 """
 
 

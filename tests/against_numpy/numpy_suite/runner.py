@@ -93,7 +93,8 @@ def _process(
     if done is not None:
         command += [f"--suite-done={done}"]
     command += [str(PACKAGE / file)]
-    paths = [str(TREE), os.environ.get("PYTHONPATH") or str(TREE / "src")]
+    given = os.environ.get("PYTHONPATH") or str(TREE / "src")
+    paths = [str(TREE), *map(os.path.abspath, given.split(os.pathsep))]  # run in another folder
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(paths),

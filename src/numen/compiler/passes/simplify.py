@@ -14,6 +14,7 @@ import numpy as np
 from numen.compiler.passes.fold import evaluate
 from numen.compiler.passes.rewrite import Rebuilder, Rewrite, rewrite
 from numen.compiler.passes.support import constant, kind_of
+from numen.compiler.scalar import DTYPES
 from numen.graph.graph import Graph, Value
 
 POINTWISE = (
@@ -128,6 +129,8 @@ def _reduce_nothing(r: Rebuilder, value: Value) -> Value | None:
     operand = value.args[0]
     if any(operand.shape[axis] != 1 for axis in value.param("axis")):
         return None
+    if value.op in ("sum", "mean") and operand.dtype.name not in DTYPES:
+        return None  # NumPy's sums of other floats start at 0, which makes 0 of -0
     if operand.dtype != value.dtype:
         operand = r.op("cast", (operand,), {"dtype": value.dtype})
     return r.op("reshape", (operand,), {"shape": value.type.shape})
