@@ -1,8 +1,8 @@
 """numen: one array for the whole road.
 
 NumPy's exact semantics, define-by-run gradients and compiled programs, in pure Python. This file
-only gathers public names: NumPy's from `namespace`, transforms from `transforms`; `jit`, `nn` and the
-rest load when they are first named. Read docs/architecture.md first.
+only gathers public names: NumPy's from `namespace`, transforms from `transforms`; `jit`, `nn` and
+the rest load when they are first named. Read docs/architecture.md first.
 """
 
 import importlib

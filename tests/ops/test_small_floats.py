@@ -25,7 +25,7 @@ def test_mixed_operands(name, a, b):
         try:
             common = promotion.result_type((a, b))
         except TypeError:
-            with pytest.raises(TypeError, match="no common dtype"):
+            with pytest.raises(TypeError, match=r"(?i)no common dtype"):
                 call(p, q)
             continue
         result = call(p, q)

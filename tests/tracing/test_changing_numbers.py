@@ -52,6 +52,37 @@ def test_numbers_that_do_not_fit_raise(dtype):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", DTYPES[:7])
+def test_floats_written_into_ints_raise_where_they_do_not_fit(dtype):
+    def element(x, k):
+        y = x * 1
+        y[0] = k
+        y[1:] = k
+        return y
+
+    def mask(x, k):
+        y = x * 1
+        y[y > 0] = k
+        return y
+
+    def put(x, k):
+        y = x * 1
+        nm.put(y, [0, 1], k)
+        return y
+
+    def fill(x, k):
+        y = x * 1
+        y.fill(k)
+        return y
+
+    x = nm.array(np.arange(3).astype(dtype))
+    for function in (element, mask, put, fill):
+        compiled = nm.jit(function)
+        for k in (0.5, 0.5, -0.75, 1.5, -1.5, 2.0, 1e10, float("nan"), float("inf"), 3.5):
+            assert outcome(compiled, x, k) == outcome(function, x, k)
+
+
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "function",
     [

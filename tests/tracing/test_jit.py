@@ -753,3 +753,15 @@ def test_a_second_backward_through_a_jitted_call_is_an_error():
     y.backward()
     with pytest.raises(nm.GradientError, match="freed"):
         y.backward()
+
+
+def test_a_captured_array_with_other_memory_is_recorded_anew():
+    w = nm.arange(4.0)
+    f = nm.jit(lambda x: w * x)
+    for _ in range(4):
+        assert f(nm.ones(1)).tolist() == [0, 1, 2, 3]
+    w.dtype = nm.int64
+    assert f(nm.ones(1)).tolist() == (w * nm.ones(1)).tolist()
+    w.resize((2,), refcheck=False)
+    for _ in range(3):
+        assert f(nm.ones(1)).shape == (2,)

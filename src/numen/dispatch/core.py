@@ -154,6 +154,17 @@ class Node:
         return len(self.shape)
 
 
+EXCHANGED = 0
+"""How often an existing array got other memory: compiled programs know theirs by the array."""
+
+
+def exchange(array: ArrayCore, data: Any) -> None:
+    """Give an array other memory (`resize`, a dtype that is set, a parameter that moves)."""
+    global EXCHANGED
+    array._d = data
+    EXCHANGED += 1
+
+
 ARRAY: Any = ArrayCore
 """The class `Array`, filled by `namespace/array.py`."""
 

@@ -122,6 +122,9 @@ class Primitive:
                 a = a._d
             raw.append(a)
         if not arrays:
+            backend = backends.backend_of(args) if backends.in_use() else None
+            if backend is not None:
+                return self._on_backend(backend, args, params)
             return self.impl(*args, **params)
         if modes.ACTIVE:
             recorder = modes.state.recorder

@@ -18,6 +18,7 @@ from numen.namespace import (
     diagonals,
     differences,
     dtypes,
+    exponential_sums,
     filled,
     filtering,
     flat,

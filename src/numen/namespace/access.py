@@ -22,7 +22,7 @@ from numen.namespace.attributes import Attributes
 from numen.namespace.creation import array, contains_array, followed, unwrapped
 from numen.namespace.devices import alongside
 from numen.namespace.objects import Originals, gives_arrays, readable, restored
-from numen.namespace.placing import current
+from numen.namespace.placing import current, is_float, is_number
 from numen.ops import table
 
 _ndarray = np.ndarray
@@ -203,6 +203,10 @@ class Access(Attributes):
         if type(value) in (list, tuple):
             source = array(value, None if followed(value) else self._d.dtype)
             source = alongside(source, self)
+        if self._d.dtype.kind in "iu" and is_number(source):
+            if is_float(source):
+                source = int(source)
+            np.asarray(getattr(source, "value", source), self._d.dtype)  # raises if it doesn't fit
         source = operand(source)
         try:
             parsed = indexing.parse(key, self._d.shape, writes=True)
@@ -216,6 +220,8 @@ class Access(Attributes):
             new = table["scatter_set"](current(self), source, *parsed.arrays, spec=parsed.spec)
             views.write(self, new, "setitem", casting="unsafe")
         except (IndexError, ValueError):
+            if type(self._d) is not _ndarray:
+                raise
             data = self._d.copy()
             data.flags.writeable = core.is_writeable(self._d)
             data[calling.raw(indexing.raw(key))] = indexing.raw(calling.raw(source))

@@ -142,7 +142,7 @@ def _from_out(function: Function) -> tuple[int, tuple[str, ...]]:
     """The position of a function's argument `out`, and the names of the arguments from there on."""
     code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
     names = code.co_varnames[: code.co_argcount] if code is not None else ()
-    if "out" not in names or names.index("out") < code.co_posonlyargcount:
+    if code is None or "out" not in names or names.index("out") < code.co_posonlyargcount:
         return sys.maxsize, ()
     return names.index("out"), names[names.index("out") :]
 
@@ -240,7 +240,9 @@ def refusal(
 
 def _copied(value: Any) -> Any:
     if isinstance(value, ArrayCore) and value._v is not SCALAR:
-        return value._d.copy()
+        data = value._d.copy()
+        data.flags.writeable = core.is_writeable(value._d)
+        return data
     if type(value) is tuple:
         return tuple([_copied(v) for v in value])
     return raw(value)

@@ -266,7 +266,7 @@ def _from_value(
                 given, *wanted = given_by(value, dtype, copy)
                 if not isinstance(given, ArrayCore):
                     raise
-                return _from_array(given, *wanted, order, ndmin)
+                return _from_array(given, wanted[0], wanted[1], order, ndmin)
             if of_objects(dtype):
                 return made(array_of_objects(value, copy, order, ndmin, ndmax))
             value = without_arrays(readable(value, {}))

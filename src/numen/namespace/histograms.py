@@ -25,7 +25,6 @@ _histogramdd = host(np.histogramdd)
 _searchsorted = host(np.searchsorted)
 
 
-
 @composes(np.histogram_bin_edges)
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
     """The edges that `histogram` uses."""

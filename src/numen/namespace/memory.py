@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import modes, views
+from numen.dispatch import core, modes, views
 from numen.dispatch.backends import module_of
 from numen.dispatch.convert import operand
 from numen.dispatch.core import SCALAR, ArrayCore, Cell, View
@@ -154,7 +154,7 @@ class Memory(Attributes):
         new = module_of(old).zeros(shape, old.dtype)
         count = min(new.size, old.size)
         new.reshape(-1)[:count] = old.ravel(order="K")[:count]
-        self._d = new
+        core.exchange(self, new)
         self._v = None
 
     def __sizeof__(self, /) -> int:
@@ -163,7 +163,7 @@ class Memory(Attributes):
     def __setstate__(self, state: Any, /) -> None:
         data = np.empty(0)
         data.__setstate__(state)
-        self._d = data
+        core.exchange(self, data)
 
     # ------------------------------------------------------------ attributes
     @property
@@ -217,7 +217,7 @@ class Memory(Attributes):
         self._leaves(f"{name} = ...")
         data = self._d if self._d.flags.owndata else self._d.view()
         setattr(data, name, value)
-        self._d = data
+        core.exchange(self, data)
 
     # ------------------------------------------------------------ real and imag
     @property

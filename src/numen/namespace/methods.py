@@ -267,6 +267,8 @@ class Methods(Attributes):
             self._d.fill(unwrapped(value))
             views.wrote(self, None)
         else:
+            if placing.is_float(value) and self._d.dtype.kind in "iu":
+                value = int(value)  # so that one that does not fit raises, as in NumPy
             views.write(self, operand(value), "fill", casting="unsafe")
 
     # ------------------------------------------------------------ order

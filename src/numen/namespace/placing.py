@@ -33,6 +33,19 @@ def current(x: Any) -> Any:
     return fresh
 
 
+def is_number(value: Any) -> bool:
+    """Whether a value to write is a Python int or float, also one that changes between calls of a
+    trace, or an Array that stands for a scalar of floats."""
+    return isinstance(value, (int, float)) or is_float(value)
+
+
+def is_float(value: Any) -> bool:
+    """Whether a value to write is a float, of which an array of ints gets the integer part."""
+    if isinstance(value, ArrayCore):
+        return value._v is core.SCALAR and value._d.dtype.kind == "f"
+    return isinstance(value, float)
+
+
 def target(x: Any, op: str) -> Any:
     """The array that a function writes with gradients.
 
@@ -60,6 +73,8 @@ def target(x: Any, op: str) -> Any:
 
 def recycled(values: Any, count: int, x: Any) -> Any:
     """The first `count` of the values, flattened and repeated as often as needed, on x's device."""
+    if not isinstance(values, (ArrayCore, np.ndarray)):
+        as_array(values, x._d.dtype)  # raises for what does not fit
     v = beside(values, x)
     size = v._d.size
     v = table["reshape"](v, shape=(size,))

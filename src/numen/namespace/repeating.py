@@ -159,7 +159,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """
     x = as_array(arr)
     if not isinstance(values, ArrayCore):
-        values = as_array(values, x._d.dtype)  # refuses numbers that the dtype has not
+        as_array(values, x._d.dtype)  # refuses numbers that the dtype has not
     more = cast_of(beside(values, x), x._d.dtype, copy=False)
     old = np.arange(x._d.size).reshape(x._d.shape)
     new = old.size + np.arange(more._d.size).reshape(more._d.shape)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import modes
+from numen.dispatch import core, modes
 from numen.dispatch.core import ArrayCore, Leaf, is_differentiable
 from numen.errors import DTypeError
 from numen.namespace.devices import moved
@@ -62,7 +62,8 @@ def convert_parameter(p: Any, device: Any, dtype: Any) -> bool:
     if value._d is p._d:
         return False
     grad = None if p.grad is None else converted(p.grad, device, dtype)
-    p._d, p._v = value._d, None
+    core.exchange(p, value._d)
+    p._v = None
     if p._n is not None:
         p._n = Leaf(p._d.shape, p._d.dtype)
         p._n.grad = grad

@@ -26,7 +26,7 @@ def zeros(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any) -> Any:
     Under a recorder they are a broadcast constant: a large array would be kept with the trace.
     """
     if not isinstance(like, ArrayCore):
-        return np.zeros(shape, dtype)
+        return module_of(like).zeros(shape, dtype)
     if modes.ACTIVE and modes.state.recorder is not None:
         zero = core.new_constant(np.zeros((), dtype))
         return slots.primitive("broadcast_to")(zero, shape=shape)
@@ -36,7 +36,7 @@ def zeros(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any) -> Any:
 def constant(data: Any, like: Any) -> Any:
     """An ndarray that a rule made itself, as an Array where `like` is one."""
     if not isinstance(like, ArrayCore):
-        return data
+        return placed_like(data, like)
     return core.new_constant(placed_like(np.asarray(data), like._d))
 
 

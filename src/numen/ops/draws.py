@@ -2,13 +2,13 @@
 
 Its argument is an array (seed, position) of uint64; the caller adds the number of elements to the
 position afterwards, in place. The numbers are those of `random.Stream(seed, stream)` from that
-position on. `random/stream.py` fills in where the words come from. Used by `nn/dropout.py`.
+position on. Used by `nn/dropout.py`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,8 @@ from numen.dispatch.primitive import Primitive
 from numen.errors import DTypeError, ShapeError, describe
 from numen.ops.indexing import getitem
 from numen.ops.joining import concatenate
+from numen.ops.philox import words
 from numen.ops.samples import DType, Errors, Inputs, Rng
-
-words: Callable[[int, int, int, int], Any] | None = None
-"""`random.philox.words`, filled there: (seed, stream, start, count) -> uint32 array."""
 
 
 def _philox_uniform(state: Any, shape: tuple[int, ...], stream: int) -> Any:
@@ -29,7 +27,6 @@ def _philox_uniform(state: Any, shape: tuple[int, ...], stream: int) -> Any:
         raise DTypeError(f"philox_uniform: expected a state of uint64, got {describe(state)}")
     if state.shape != (2,):
         raise ShapeError(f"philox_uniform: expected (seed, position), got {describe(state)}")
-    assert words is not None
     backend = backend_of((state,))
     seed, position = (state if backend is None else backend.to_host(state)).tolist()
     drawn = words(seed, stream, position, math.prod(shape)).reshape(shape)

@@ -121,7 +121,6 @@ nextafter: Primitive = Primitive(
 )
 
 
-
 def _spacing(a: Any) -> Any:
     """The distance to the next float away from zero, for backends without such a function."""
     xp = module_of(a)

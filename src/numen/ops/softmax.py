@@ -41,7 +41,10 @@ def parts(a: Any, axis: Axes) -> tuple[Any, Any, Any, Any]:
     """a less its maximum, the maximum (0 where it is not finite), exp of the difference and its
     sum."""
     xp = module_of(a)
-    top = xp.max(a, axis=axis, keepdims=True, initial=-np.inf)
+    if a.size:
+        top = xp.max(a, axis=axis, keepdims=True)
+    else:
+        top = xp.full(kept_shape(a.shape, axis), -np.inf, a.dtype)
     top = xp.where(xp.isfinite(top), top, xp.zeros((), top.dtype))
     shifted = a - top
     e = xp.exp(shifted)

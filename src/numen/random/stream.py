@@ -1,7 +1,7 @@
 """Stream: random arrays from Philox, keyed by (seed, stream number, element index).
 
 Layers draw their initial weights from the default stream, which `manual_seed` restarts. Element i
-of a stream is the same whatever the shapes it was drawn in. The words come from `philox.py`;
+of a stream is the same whatever the shapes it was drawn in. The words come from `ops/philox.py`;
 NumPy's generators are in `generator.py`.
 """
 
@@ -17,8 +17,7 @@ import numpy as np
 
 from numen.dispatch import core, modes
 from numen.errors import DTypeError
-from numen.ops import draws
-from numen.random.philox import words
+from numen.ops.philox import words
 from numen.tracing.snapshot import follow
 
 BITS: dict[Any, int] = {np.dtype(np.uint32): 1, np.dtype(np.uint64): 2}
@@ -128,7 +127,6 @@ class Stream:
 
 
 follow(Stream)
-draws.words = words
 
 
 def _restored(seed: int, stream: int, position: int) -> Stream:

@@ -205,9 +205,7 @@ def _comparison(
         wide = dtype if dtype == np.uint64 else np.dtype(np.int64)
         dtypes = (wide, INT) if at else (INT, wide)
         if wide == INT:
-            args = [
-                _operand(segment, r, d, value) for r, d in zip(item.args, dtypes, strict=True)
-            ]
+            args = [_operand(segment, r, d, value) for r, d in zip(item.args, dtypes, strict=True)]
             return segment.graph.op(item.name, args)
     if dtypes[0] == dtypes[1]:
         return None

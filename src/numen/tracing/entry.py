@@ -219,8 +219,11 @@ def _results(
     assert end is not None
     output = end.output
     simple = not end.grads and not end.stores and not end.writes and not end.pulls
-    if simple and type(output) is Result and output.kind == "value" and not (
-        output.freed or output.read_only
+    if (
+        simple
+        and type(output) is Result
+        and output.kind == "value"
+        and not (output.freed or output.read_only)
     ):
         w.lines.append(f"o = values[{registers.index(output.reg)}]")
         if output.scalar:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import modes
+from numen.dispatch import core, modes
 from numen.dispatch.core import SCALAR, ArrayCore, Leaf
 from numen.errors import CompileError, TraceError
 from numen.runtime import platforms, profile
@@ -87,6 +87,7 @@ class Jit:
         self._keep: dict[int, Any] = {}
         self._reasons: list[str] = []
         self._bound: dict[int, tuple[Any, Jit]] = {}
+        self._exchanged = core.EXCHANGED
         self._fast: tuple[Callable[[tuple[Any, ...]], Any], ...] = ()
         self._unfit = _why_unfit(function)
 
@@ -120,6 +121,8 @@ class Jit:
 
     # ---------------------------------------------------------------------------------------- calls
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._exchanged != core.EXCHANGED:
+            self._forget()
         if not kwargs:
             for quick in self._fast:
                 try:
@@ -149,6 +152,12 @@ class Jit:
                         self._specialise(entry, structure, leaves, set(numbers))
                     return result
         return self._trace(Call(args, kwargs, structure, leaves, key, scalars, numbers))
+
+    def _forget(self) -> None:
+        """Forget the recordings: an array may have other memory than when it was captured."""
+        self._exchanged = core.EXCHANGED
+        self._fast = ()
+        self._entries.clear()
 
     def _eagerly(self, args: Any, kwargs: Any) -> Any:
         with config(engine="kernels"):

@@ -8,8 +8,8 @@ import pytest
 
 import numen as nm
 from numen.errors import DTypeError
+from numen.ops.philox import CHUNK, philox, words
 from numen.random import Stream
-from numen.random.philox import CHUNK, philox, words
 
 FULL = 0xFFFFFFFF
 KNOWN = [
