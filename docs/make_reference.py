@@ -47,7 +47,8 @@ MODULES = {
     "testing": "testing", "strings": "strings", "char": "char", "rec": "rec", "ma": "ma",
     "lib": "lib", "lib.stride_tricks": "lib.stride_tricks", "emath": "lib.scimath",
     "ctypeslib": "ctypeslib", "dtypes": "dtypes", "exceptions": "exceptions", "typing": "typing",
-    "nn": "", "nn.functional": "", "optim": "", "formats.safetensors": "", "interop": "",
+    "nn": "", "nn.functional": "", "nn.init": "", "nn.utils": "", "optim": "",
+    "optim.lr_scheduler": "", "data": "", "train": "", "formats.safetensors": "", "interop": "",
     "profile": "",
 }  # fmt: skip
 """numen's public modules -> NumPy's module of the same names, or nothing."""
