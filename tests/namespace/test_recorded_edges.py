@@ -168,3 +168,22 @@ def test_an_output_by_position_is_seen_as_written():
     nm.cumsum(nm.array([1.0, 1.0]), 0, None, kept)
     with pytest.raises(nm.errors.GradientError):
         product.sum().backward()
+
+
+@pytest.mark.parametrize("engine", ["numpy", "kernels"])
+def test_places_are_laid_out_in_c_order(engine):
+    x = nm.array(np.asfortranarray(np.random.default_rng(0).standard_normal((4, 5, 6))))
+    with nm.config(engine=engine):
+        for keepdims in (False, True):
+            found = x.argmax(axis=0, keepdims=keepdims)
+            assert found.flags.c_contiguous
+
+
+def test_products_of_rows_and_columns_have_numpys_bits():
+    rng = np.random.default_rng(0)
+    for _ in range(400):
+        m, k, n = rng.integers(1, 20, 3)
+        a, b = rng.standard_normal((1, k)), rng.standard_normal((n, k)).T
+        assert (nm.array(a) @ nm.array(b)).tobytes() == (a @ b).tobytes()
+        c = rng.standard_normal((m, k))
+        assert (nm.array(c) @ nm.array(a.T)).tobytes() == (c @ a.T).tobytes()

@@ -270,6 +270,9 @@ def nan_to_num(
     array([0., 9., 1.])
     """
     a = as_array(x)
+    if a._d.dtype.kind in "biu":
+        same = table["copy"](a) if copy else a
+        return same if same._d.ndim else same[()]
     if a._d.dtype.kind != "f":
         return NotImplemented
     info = np.finfo(a._d.dtype)

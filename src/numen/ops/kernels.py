@@ -159,8 +159,14 @@ def _dtypes(
         if not isinstance(given[1], (int, float)):
             return None
         options["exponent"] = given[1]
-    # A cast that has none (of a float16) is a host call of the program, here as in a compiled one.
-    return dtypes if has_kernel(op, [d.name for d in dtypes], out.name, options) else None
+    if not has_kernel(op, [d.name for d in dtypes], out.name, options):
+        return None
+    for kind, dtype in zip(kinds, dtypes, strict=True):
+        cast = isinstance(kind, np.dtype) and kind != dtype
+        if cast and prim.exact and not has_kernel("cast", [np.dtype(kind).name], dtype.name, {}):
+            return None
+    # A rounded op's cast without kernel (of a float16) is a host call, as in a compiled program.
+    return dtypes
 
 
 def _total(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -189,9 +195,10 @@ def _argument(graph: Graph, a: Any, dtype: np.dtype[Any]) -> Value:
 
 
 def _order(out: Value, given: Sequence[Any], params: dict[str, Any]) -> Any:
-    """The memory order NumPy gives the result: that of the first operand with all its axes."""
+    """The memory order NumPy gives the result: that of the first operand with all its axes, or C's
+    of products and places."""
     rank = len(out.shape)
-    if out.op == "matmul" or rank < 2:
+    if out.op in ("matmul", "argmax") or rank < 2:
         return "C"
     axis = params.get("axis", ())
     dropped = () if params.get("keepdims") or not isinstance(axis, tuple) else axis

@@ -57,6 +57,5 @@ def __dir__() -> list[str]:
         "distributions",
         "generator",
         "legacy",
-        "philox",
         "stream",
     ]
