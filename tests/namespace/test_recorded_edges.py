@@ -187,3 +187,25 @@ def test_products_of_rows_and_columns_have_numpys_bits():
         assert (nm.array(a) @ nm.array(b)).tobytes() == (a @ b).tobytes()
         c = rng.standard_normal((m, k))
         assert (nm.array(c) @ nm.array(a.T)).tobytes() == (c @ a.T).tobytes()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint64"])
+def test_floats_are_written_into_ints_as_numpy_does(dtype):
+    values = [np.float64(v) for v in (-1.25, 300.5, 1e30, np.nan)]
+    for value in [*values, *[v.item() for v in values], np.array(-1.25), np.array([[2.5]])]:
+        for shape, key in (((2,), 0), ((2,), slice(None)), ((), ...)):
+
+            def written(module, record, value=value, shape=shape, key=key):
+                x, v = module.zeros(shape, dtype), value
+                if record:
+                    leaf = nm.array(v, requires_grad=True)
+                    v = (leaf.reshape(-1) * 1)[0] if isinstance(v, np.generic) else leaf * 1
+                    v = value if type(value) is float else v
+                try:
+                    x[key] = v
+                except Exception as error:
+                    return type(error)
+                return x.tolist()
+
+            assert written(nm, True) == written(np, False), (value, shape, key)

@@ -22,7 +22,7 @@ from numen.namespace.attributes import Attributes
 from numen.namespace.creation import array, contains_array, followed, unwrapped
 from numen.namespace.devices import alongside
 from numen.namespace.objects import Originals, gives_arrays, readable, restored
-from numen.namespace.placing import current, is_float, is_number
+from numen.namespace.placing import current, goes_through_int, is_float
 from numen.ops import table
 
 _ndarray = np.ndarray
@@ -203,7 +203,7 @@ class Access(Attributes):
         if type(value) in (list, tuple):
             source = array(value, None if followed(value) else self._d.dtype)
             source = alongside(source, self)
-        if self._d.dtype.kind in "iu" and is_number(source):
+        if goes_through_int(source, self._d.dtype):
             if is_float(source):
                 source = int(source)
             np.asarray(getattr(source, "value", source), self._d.dtype)  # raises if it doesn't fit
@@ -235,7 +235,7 @@ class Access(Attributes):
         if not indexing.is_element(parsed.entries, self._d.ndim):
             target = _getitem(self, index=parsed.entries)
         else:
-            if isinstance(source, ArrayCore) and source._d.ndim:
+            if isinstance(source, ArrayCore) and source._d.ndim and not parsed.ellipsis:
                 np.empty(1, self._d.dtype)[0] = source._d  # raises where NumPy does
             target = element_view(self, parsed.entries)
         views.write(target, source, "setitem", casting="unsafe")

@@ -267,7 +267,7 @@ class Methods(Attributes):
             self._d.fill(unwrapped(value))
             views.wrote(self, None)
         else:
-            if placing.is_float(value) and self._d.dtype.kind in "iu":
+            if placing.goes_through_int(value, self._d.dtype) and placing.is_float(value):
                 value = int(value)  # so that one that does not fit raises, as in NumPy
             views.write(self, operand(value), "fill", casting="unsafe")
 

@@ -33,17 +33,20 @@ def current(x: Any) -> Any:
     return fresh
 
 
-def is_number(value: Any) -> bool:
-    """Whether a value to write is a Python int or float, also one that changes between calls of a
-    trace, or an Array that stands for a scalar of floats."""
-    return isinstance(value, (int, float)) or is_float(value)
+def goes_through_int(value: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether NumPy writes a number as Python's int, which raises where it does not fit: a Python
+    number into ints, also one that changes between calls of a trace; its own floats into signed
+    ints only."""
+    if isinstance(value, (ArrayCore, np.generic)):
+        return dtype.kind == "i" and is_float(value)
+    return dtype.kind in "iu" and isinstance(value, (int, float))
 
 
 def is_float(value: Any) -> bool:
     """Whether a value to write is a float, of which an array of ints gets the integer part."""
     if isinstance(value, ArrayCore):
         return value._v is core.SCALAR and value._d.dtype.kind == "f"
-    return isinstance(value, float)
+    return isinstance(value, (float, np.floating))
 
 
 def target(x: Any, op: str) -> Any:
