@@ -27,6 +27,8 @@ from numen.namespace.methods import Methods
 from numen.namespace.protocols import Protocols
 from numen.namespace.scalars import Scalars
 
+_ndarray = np.ndarray
+
 
 class Array(Protocols, Access, Memory, Methods, Scalars):
     """An n-dimensional array: NumPy's ndarray with gradients.
@@ -55,11 +57,14 @@ class Array(Protocols, Access, Memory, Methods, Scalars):
         strides: Any = None,
         order: Any = None,
     ) -> None:
-        if type(shape) is np.ndarray or is_backend_array(shape):  # (data, node, memory)
-            self._d, self._n, self._v, self._t = shape, dtype, buffer, None
-            return
-        made = ndarray_new(shape, dtype or float, buffer, offset, strides, order)
-        self._d, self._n, self._v, self._t = made._d, made._n, made._v, None
+        if type(shape) is not _ndarray and not is_backend_array(shape):
+            made = ndarray_new(shape, dtype or float, buffer, offset, strides, order)
+            shape, dtype, buffer = made._d, made._n, made._v
+        # else numen itself calls, with (data, node, memory); one by one is quicker than a tuple
+        self._d = shape
+        self._n = dtype
+        self._v = buffer
+        self._t = None
 
     # ------------------------------------------------------------ gradients
     @property
