@@ -134,7 +134,6 @@ def _function(
     call.__wrapped__ = numpy_function if composition is None else composition  # its signature
     call.numpy_function = numpy_function  # type: ignore[attr-defined]
     call.composition = composition  # type: ignore[attr-defined]
-    _signatures[call] = numpy_function if composition is None else composition
     return call
 
 
@@ -147,14 +146,11 @@ def _from_out(function: Function) -> tuple[int, tuple[str, ...]]:
     return names.index("out"), names[names.index("out") :]
 
 
-_signatures: dict[Function, Function] = {}
-
-
 def signature_of(function: Function) -> inspect.Signature | None:
     """The signature that documentation shows for a function made here; None where NumPy has
     none."""
     try:
-        return inspect.signature(_signatures.get(function, function))
+        return inspect.signature(function)
     except (TypeError, ValueError):
         return None
 
@@ -268,16 +264,7 @@ def _is_scalar(value: Any) -> bool:
 
 def raw(value: Any) -> Any:
     """The value with every Array in it replaced by its backend array, or by NumPy's scalar."""
-    if isinstance(value, ArrayCore):
-        return value._d if value._v is not SCALAR else _element(value)
-    kind = type(value)
-    if kind in (list, tuple):
-        return kind([raw(v) for v in value])
-    if kind is dict:
-        return {k: raw(v) for k, v in value.items()}
-    if getattr(kind, "_is_host_scalar", False):
-        return value.value
-    return value
+    return _plain(value, [])
 
 
 # ------------------------------------------------------------ NumPy computes
