@@ -23,11 +23,23 @@ from numen.errors import (
     NumenError,
     ShapeError,
     TraceError,
+    TransformError,
 )
 from numen.namespace import *  # noqa: F403
 from numen.namespace.array_api import __array_api_version__, __array_namespace_info__
 from numen.settings import config
-from numen.transforms import grad, value_and_grad, vjp
+from numen.transforms import (
+    grad,
+    hessian,
+    hvp,
+    jacfwd,
+    jacrev,
+    jvp,
+    linearize,
+    value_and_grad,
+    vjp,
+    vmap,
+)
 
 __version__ = "0.1.0"
 
@@ -36,10 +48,11 @@ __all__ += ["fft", "interop", "lib", "linalg", "polynomial"]  # noqa: F405 (some
 __all__ += ["__array_api_version__", "__array_namespace_info__"]
 __all__ += namespace.__all__
 __all__ += ["grad", "value_and_grad", "vjp", "no_grad", "enable_grad", "set_grad_enabled"]
+__all__ += ["hessian", "hvp", "jacfwd", "jacrev", "jvp", "linearize", "vmap"]
 __all__ += ["jit", "explain", "verify"]  # noqa: F405
 __all__ += ["NumenError", "ShapeError", "DTypeError", "IndexRangeError", "GradientError"]
 __all__ += ["LeafWriteError", "CompileError", "CacheError", "FormatError", "TraceError"]
-__all__ += ["BackendError", "InternalError"]
+__all__ += ["BackendError", "InternalError", "TransformError"]
 __all__ += ["data", "train", "fit", "save_model", "load_model"]  # noqa: F405
 __all__ += ["save_checkpoint", "load_checkpoint"]  # noqa: F405
 

@@ -32,6 +32,12 @@ class GradientError(NumenError, RuntimeError):
     """
 
 
+class TransformError(NumenError, RuntimeError):
+    """A transform (`vmap`, `jvp`) met what it can't carry through: a value that Python asks for, a
+    write into an array from outside, a value used after the transform has ended.
+    """
+
+
 class LeafWriteError(GradientError):
     """An in-place write into a leaf that requires a gradient, outside `no_grad`."""
 

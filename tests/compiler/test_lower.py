@@ -17,6 +17,8 @@ from numen.errors import InternalError
 ROUNDED = ("exp", "log", "tanh", "sigmoid", "softplus", "erf")
 NUMPY = {
     "relu": lambda x: np.maximum(x, 0),
+    "masked_product": lambda x, y: np.where(x == 0, x, x * y),
+    "masked_quotient": lambda x, y: np.where(x == 0, x, x / y),
     "cast": None,
     "power": None,
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),

@@ -305,6 +305,8 @@ NUMPY = {
     "logabsdet": lambda a: np.linalg.slogdet(a)[1],
     "pinv": lambda a, rcond: np.linalg.pinv(a, rcond),
     "relu": _relu,
+    "masked_product": lambda g, p: np.where(g == 0, g * np.zeros_like(p), g * p)[()],
+    "masked_quotient": lambda g, d: np.where(g == 0, g / np.ones_like(d), g / d)[()],
     "cast": lambda a, dtype: a.astype(dtype),
     "copy": lambda a: np.array(a),
     "lay_out": lambda a, order: np.array(a, order=order),

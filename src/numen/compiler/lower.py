@@ -98,6 +98,8 @@ ELEMENTWISE: dict[str, Row] = {
     "sqrt": Row(1, FLOATS, _plain("sqrt")),
     "absolute": Row(1, DTYPES, _absolute),
     "relu": Row(1, _NUMBERS, _unary(math.relu)),
+    "masked_product": Row(2, FLOATS, _binary(math.masked_product)),
+    "masked_quotient": Row(2, FLOATS, _binary(math.masked_quotient)),
     "square": Row(1, _NUMBERS, _square),
     "reciprocal": Row(1, FLOATS, _reciprocal),
     "fabs": Row(1, FLOATS, _plain("absolute")),

@@ -278,6 +278,18 @@ def relu(b: Body, x: Value) -> Value:
     return b.select(b.less_equal(x, zero), zero, x)
 
 
+def masked_product(b: Body, x: Value, y: Value) -> Value:
+    """x y, with 0 in place of y where x is 0: infinity and NaN do not count there."""
+    zero = b.const(0.0, x.dtype)
+    return b.multiply(x, b.select(b.equal(x, zero), zero, y))
+
+
+def masked_quotient(b: Body, x: Value, y: Value) -> Value:
+    """x / y, with 1 in place of y where x is 0."""
+    zero, one = b.const(0.0, x.dtype), b.const(1.0, x.dtype)
+    return b.divide(x, b.select(b.equal(x, zero), one, y))
+
+
 POWERS = (-1.0, 0.0, 0.5, 1.0, 2.0)
 """Constant exponents with a kernel: those of NumPy's own fast paths, with their bits."""
 

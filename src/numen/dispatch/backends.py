@@ -32,6 +32,26 @@ class Backend(NamedTuple):
 LAZY = {"strict": "numen.backends.strict"}
 """Backends that are registered when they are first named: device to module."""
 
+FRAME: Any = None
+"""The class of the values inside `vmap` and `jvp`; filled by `frames/`."""
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+_innermost: Callable[[Any], Any] = _same
+_frame_module: Callable[[Any], Any] = _same
+
+
+def fill_frame(
+    frame: type, innermost: Callable[[Any], Any], module: Callable[[Any], Any]
+) -> None:
+    """Set what `frames/` has. Called once."""
+    global FRAME, _innermost, _frame_module
+    FRAME, _innermost, _frame_module = frame, innermost, module
+
+
 _by_name: dict[str, Backend] = {}
 _by_class: dict[type, Backend] = {}
 
@@ -82,6 +102,12 @@ def backend_of(values: Iterable[Any]) -> Backend | None:
     return None
 
 
+def device_backend_of(value: Any) -> Backend | None:
+    """The backend on whose device a raw value lives, also below `vmap` and `jvp`; None for
+    NumPy's."""
+    return backend_of((_innermost(value),))
+
+
 def in_use() -> bool:
     """Whether any backend beside NumPy's is loaded."""
     return bool(_by_class)
@@ -99,12 +125,16 @@ def module_of(*values: Any) -> Any:
     'numpy'
     """
     backend = backend_of(values)
-    return np if backend is None else backend.module
+    if backend is None:
+        return np
+    if backend.array_class is FRAME:
+        return _frame_module(module_of(*[_innermost(value) for value in values]))
+    return backend.module
 
 
 def placed_like(data: Any, like: Any) -> Any:
     """An ndarray on the device of the raw array `like`."""
-    backend = backend_of((like,))
+    backend = device_backend_of(like)
     return data if backend is None or not isinstance(data, np.ndarray) else backend.from_host(data)
 
 
@@ -116,7 +146,7 @@ def adopted(backend: Backend, value: Any, op: str) -> Any:
     BackendError
         If a larger array lives on another device.
     """
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) and backend.array_class is not FRAME:
         if value.ndim and value.dtype.kind not in "iub":
             raise BackendError(
                 f"{op}: operands on devices 'cpu' and {backend.name!r}. Hint: to_device() moves "

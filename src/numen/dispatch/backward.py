@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import backends, core, modes, slots
+from numen.dispatch import backends, core, modes, places, slots
 from numen.dispatch.core import ArrayCore, Leaf, Node
 from numen.errors import GradientError, InternalError, ShapeError, describe
 
@@ -105,7 +105,7 @@ def _walk(
             if c.shape != parent.shape:
                 c = unbroadcast(c, parent.shape)
             if c.dtype is not parent.dtype and c.dtype != parent.dtype:
-                c = _cast(c, parent, node)
+                c = _cast(c, parent)
             if parent in cotangents:
                 cotangents[parent] = cotangents[parent] + c
             else:
@@ -119,12 +119,11 @@ def _walk(
             node.parents = ()
 
 
-def _cast(c: Any, parent: Any, node: Node) -> Any:
+def _cast(c: Any, parent: Any) -> Any:
+    """A cotangent in its argument's dtype: of a complex one a real argument moves only the real
+    part."""
     if c.dtype.kind == "c" and parent.dtype.kind != "c":
-        raise GradientError(
-            f"backward: {node.prim.name} gives a complex gradient for a {parent.dtype} "
-            "argument; gradients through complex values are not supported yet"
-        )
+        c = slots.primitive("real")(c)
     return c.astype(parent.dtype)
 
 
@@ -138,6 +137,11 @@ def _seed(y: ArrayCore, seed: Any, wrapped: bool) -> Any:
         dtype = y._d.dtype
         if not wrapped and not y._d.shape and dtype in _ones:
             return _ones[dtype]
+        if dtype.kind == "c":
+            raise GradientError(
+                f"backward: a gradient starts by itself only from a real element; got "
+                f"{describe(y)}. Hint: take real(), imag() or abs(), or pass the cotangent"
+            )
         seed = backends.module_of(y._d).ones(y._d.shape, dtype)
         if wrapped:
             return core.new_constant(seed)
@@ -150,9 +154,17 @@ def _seed(y: ArrayCore, seed: Any, wrapped: bool) -> Any:
         raise ShapeError(
             f"backward: cotangent of shape {tuple(shape)} for an output of shape {y._d.shape}"
         )
-    if wrapped:
-        return seed if isinstance(seed, ArrayCore) else core.new_constant(np.asarray(seed))
-    return np.asarray(core.unwrap(seed))
+    if not wrapped:
+        seed = np.asarray(core.unwrap(seed))
+    elif not isinstance(seed, ArrayCore):
+        seed = core.new_constant(np.asarray(seed))
+    if seed.dtype == y._d.dtype:
+        return seed
+    if seed.dtype.kind == "c" and y._d.dtype.kind != "c":
+        raise GradientError(
+            f"backward: a complex cotangent for a real output; got {describe(seed, y)}"
+        )
+    return seed.astype(y._d.dtype)
 
 
 def _pull(node: Node, g: Any) -> Sequence[Any]:
@@ -214,9 +226,12 @@ def _freed(node: Node) -> GradientError:
 
 
 def _overwritten(node: Node, a: ArrayCore) -> GradientError:
+    written = getattr(a._v.cell, "place", None)
     return GradientError(
-        f"backward: {node.prim.name} saved a {describe(a)} that was written in place afterwards. "
-        "Hint: write into a copy"
+        f"backward: {node.prim.name} saved a {describe(a)} that was written in place afterwards\n"
+        f"  saved in   {places.describe_place(places.place_of(node))}\n"
+        f"  written in {places.describe_place(written)}\n"
+        "Hint: write into a copy, or compute a new array instead"
     )
 
 

@@ -37,8 +37,8 @@ def as_array(value: Any, dtype: Any = None) -> Any:
             raise
         return from_nested(value, dtype)  # an object whose `__array__` gives an Array, or an error
     result = core.ARRAY(data if type(data) is np.ndarray else data.view(np.ndarray))
-    if modes.ACTIVE and modes.state.recorder is not None:
-        modes.state.recorder.constant(result, isinstance(value, np.ndarray))
+    if modes.ACTIVE:
+        core.note_new(result, isinstance(value, np.ndarray))
     return result
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from numen.dispatch import modes
+from numen.dispatch import hooks, modes, places
 
 if TYPE_CHECKING:
     from numen.dispatch.primitive import Primitive
@@ -61,10 +61,11 @@ class Cell:
     """What the views of one memory share: its base's live views, the last write, whether others see
     it."""
 
-    __slots__ = ("escaped", "t", "views")
+    __slots__ = ("escaped", "place", "t", "views")
 
     def __init__(self) -> None:
         self.t: int = NEVER_WRITTEN
+        self.place: places.Place | None = None
         self.views: list[weakref.ref[ArrayCore]] = []
         self.escaped = False
 
@@ -95,34 +96,45 @@ class View:
         return self.cell.t
 
 
-class Leaf:
+class Leaf(hooks.HasHooks):
     """The node of an array that the user asked gradients for."""
 
-    __slots__ = ("__weakref__", "dtype", "grad", "shape", "stamp")
+    __slots__ = ("__weakref__", "dtype", "grad", "hooks", "shape", "stamp")
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self.grad: Any = None
         self.shape = shape
         self.dtype = dtype
         self.stamp = NEVER_WRITTEN
+        places.ON = True
+
+    @staticmethod
+    def hooks_changed() -> None:
+        """Programs that were compiled know no hooks of leaves, or what ran with them eagerly."""
+        global EXCHANGED
+        EXCHANGED += 1
 
     @property
     def ndim(self) -> int:
         return len(self.shape)
 
 
-class Node:
+class Node(hooks.HasHooks):
     """One recorded op: what its vjp rule needs.
 
     args: the arguments by value where the rule saves them, else None (the rule then sees the
     parent, which knows shape and dtype); parents: the arguments' nodes or None; out: the raw result
-    where the rule saves it, else None.
+    where the rule saves it, else None. code, offset: the user's place (`places.py`), set where an
+    argument is saved.
     """
 
     __slots__ = (
         "__weakref__",
         "args",
+        "code",
         "dtype",
+        "hooks",
+        "offset",
         "out",
         "params",
         "parents",
@@ -211,10 +223,23 @@ def is_writeable(data: Any) -> bool:
 def new_constant(data: Any) -> Any:
     """An Array of values that the library makes by itself, known as a constant to a recorder."""
     array = ARRAY(data)
-    recorder = modes.state.recorder if modes.ACTIVE else None
-    if recorder is not None:
-        recorder.constant(array)
+    if modes.ACTIVE:
+        note_new(array)
     return array
+
+
+note_made: Any = None
+"""`frames/looking.py`'s `note_made`, filled there: the running transform remembers what it made."""
+
+
+def note_new(array: Any, foreign: bool = False) -> None:
+    """Tell a recorder and a running transform of an array made from host values; foreign: in memory
+    that somebody else owns. Called where `modes.ACTIVE`."""
+    state = modes.state
+    if state.recorder is not None:
+        state.recorder.constant(array, foreign)
+    if state.level and not foreign:
+        note_made(array)
 
 
 def unwrap(value: Any) -> Any:

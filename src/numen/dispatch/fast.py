@@ -8,12 +8,15 @@ are closures because a call costs less than the array they make.
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import _getframe
+from types import CodeType
 from typing import Any
 
 import numpy as np
 
 from numen.dispatch import backends, core, modes
 from numen.dispatch.core import Node, next_stamp
+from numen.dispatch.places import inside, mark
 from numen.dispatch.primitive import Primitive
 from numen.errors import name_error
 
@@ -26,6 +29,7 @@ FIRST_USER_DTYPE = 256
 _new: Any = object.__new__
 _ndarray = np.ndarray
 _weak_constants: dict[Any, Any] = {}
+_known: Any = None
 
 
 class _Missing:
@@ -33,6 +37,15 @@ class _Missing:
 
 
 MISSING = _Missing()
+
+
+def is_outside(code: CodeType) -> bool:
+    """Whether code belongs to the user's program; the latest that does is known by identity."""
+    global _known
+    if inside[code.co_filename]:
+        return False
+    _known = code
+    return True
 
 
 def weak(value: Any, dtype: np.dtype[Any]) -> Any:
@@ -89,11 +102,13 @@ def binary(
     general: Method | None = None,
     scalars: Method | None = None,
     dtypes: str | None = None,
+    depth: int = 1,
 ) -> Method:
     """The method `a op b` of Array.
 
     `general` takes the calls that are not plain (by default the row), `scalars` those between
     integer scalars; `dtypes` are the characters of those that are plain beside a Python number.
+    `depth` is how many frames out the caller is.
     """
     impl = prim.impl
     plain = prim.plain_impl
@@ -139,7 +154,18 @@ def binary(
                         node.stamp = next_stamp()
                         if nothing_saved:
                             node.args = NOTHING_SAVED
-                        elif crossed:
+                            return r
+                        try:
+                            frame = _getframe(depth)
+                            code = frame.f_code
+                            if code is _known or is_outside(code):
+                                node.code = code
+                                node.offset = frame.f_lasti
+                            else:
+                                mark(node, depth)
+                        except ValueError:
+                            pass  # no Python called
+                        if crossed:
                             node.args = (a if m is not None else None, b if n is not None else None)
                         else:
                             node.args = prim.kept((a, b), (n, m))
@@ -171,12 +197,15 @@ def binary(
     return method
 
 
-def unary(prim: Primitive, general: Callable[[Any], Any] | None = None) -> Callable[[Any], Any]:
-    """A method of one array and no parameters."""
+def unary(
+    prim: Primitive, general: Callable[[Any], Any] | None = None, depth: int = 1
+) -> Callable[[Any], Any]:
+    """A method of one array and no parameters, whose caller is `depth` frames out."""
     impl = prim.impl
     cheap = prim.cheap
     general = general or prim
     differentiable = prim.vjp is not None
+    marked = prim.saves_arguments
 
     def method(a: Any) -> Any:
         array = core.ARRAY
@@ -197,7 +226,18 @@ def unary(prim: Primitive, general: Callable[[Any], Any] | None = None) -> Calla
                 r._t = None
                 n = a._n
                 if n is not None and differentiable and (not modes.NO_GRAD or modes.state.grad):
-                    r._n = prim.node((a,), (n,), NO_PARAMS, d)
+                    node = r._n = prim.node((a,), (n,), NO_PARAMS, d)
+                    if marked:
+                        try:
+                            frame = _getframe(depth)
+                            code = frame.f_code
+                            if code is _known or is_outside(code):
+                                node.code = code
+                                node.offset = frame.f_lasti
+                            else:
+                                mark(node, depth)
+                        except ValueError:
+                            pass  # no Python called
                 return r
         return general(a)
 
@@ -206,7 +246,7 @@ def unary(prim: Primitive, general: Callable[[Any], Any] | None = None) -> Calla
 
 def binary_function(prim: Primitive, general: Function) -> Function:
     """The ufunc of a row with two operands; `general` takes the calls that are not plain."""
-    quick = binary(prim, general)
+    quick = binary(prim, general, depth=2)
 
     def function(x1: Any = MISSING, x2: Any = MISSING, /, *more: Any, **options: Any) -> Any:
         if type(x1) is core.ARRAY and not more and not options:
@@ -218,7 +258,7 @@ def binary_function(prim: Primitive, general: Function) -> Function:
 
 def unary_function(prim: Primitive, general: Function) -> Function:
     """The ufunc of a row with one operand; `general` takes the calls that are not plain."""
-    quick = unary(prim, general)
+    quick = unary(prim, general, depth=2)
 
     def function(x: Any = MISSING, /, *more: Any, **options: Any) -> Any:
         if more or options:

@@ -48,6 +48,8 @@ class _State(threading.local):
     grad: bool = True
     recorder: Any = None
     special: int = 0
+    level: int = 0
+    levels: tuple[Any, ...] = ()
 
 
 state = _State()

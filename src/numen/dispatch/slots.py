@@ -7,6 +7,7 @@ of this.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from numen.errors import InternalError
@@ -31,6 +32,11 @@ def primitive(name: str) -> Any:
         return _primitives[name]
     except KeyError:
         raise InternalError(f"no primitive named {name!r} is registered") from None
+
+
+def functions() -> Any:
+    """The module of the public functions, for rules that compute on a transform's raw values."""
+    return sys.modules["numen"]
 
 
 def names() -> list[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from numen.dispatch import backends, core, modes, slots
+from numen.dispatch import backends, core, modes, places, slots
 from numen.dispatch.core import SCALAR, ArrayCore, Cell, Leaf, Node, View
 from numen.errors import BackendError, GradientError, LeafWriteError, ShapeError, describe
 
@@ -55,6 +55,10 @@ def remember(cell: Cell, view: ArrayCore) -> None:
     live.append(weakref.ref(view))
     if len(live) >= 32 and not len(live) & (len(live) - 1):
         cell.views = [w for w in live if w() is not None]
+
+
+write_frames: Any = None
+"""`frames/writes.py`'s `write`, filled there: the write where a value of `vmap` or `jvp` is concerned."""
 
 
 def check_writable(x: ArrayCore, op: str) -> None:
@@ -102,6 +106,11 @@ def write(x: ArrayCore, value: Any, op: str, casting: str = "same_kind") -> None
     check_writable(x, op)
     if isinstance(value, ArrayCore) and value._n is not None:
         _check_attached(x, op)
+    if modes.state.level and backends.FRAME in (type(x._d), type(core.unwrap(value))):
+        keep_saved_result(x)
+        write_frames(x, value, op, casting)
+        wrote(x, value)
+        return
     raw = value._d if isinstance(value, ArrayCore) else getattr(value, "value", value)
     keep_saved_result(x)
     try:
@@ -172,6 +181,8 @@ def wrote(x: ArrayCore, value: Any) -> None:
         memory = x._v = Cell()
     cell = memory.cell
     cell.t = core.next_stamp()
+    if places.ON:
+        cell.place = places.here()
     if modes.ACTIVE and modes.state.recorder is not None:
         modes.state.recorder.wrote(x, value)
     if modes.NO_GRAD and not modes.state.grad:
@@ -219,7 +230,10 @@ def renew_views(base: ArrayCore, cell: Cell) -> None:
         node, data = base._n, base._d
         if node is not None:
             for prim, params in memory.path:
-                data = prim.impl(data, **params)
+                if type(data) is backends.FRAME:
+                    data = prim(core.ARRAY(data), **params)._d
+                else:
+                    data = prim.impl(data, **params)
                 node = Node(prim, (node,), (None,), params, None, data)
             if not core.is_differentiable(view._d.dtype):
                 node = None  # the bits of a float seen as an integer

@@ -439,6 +439,8 @@ def _concatenate(types: Types, axis: int) -> TensorType:
 
 for _name in ("add", "subtract", "multiply", "divide", "power", "maximum", "minimum"):
     RULES[_name] = _binary(_name)
+for _name in ("masked_product", "masked_quotient"):
+    RULES[_name] = _binary(_name)
 for _name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"):
     RULES[_name] = _compare(_name)
 for _name in ("negative", "absolute", "relu", "copy"):

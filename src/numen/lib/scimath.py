@@ -1,5 +1,5 @@
 """`numpy.lib.scimath`: the functions of `numen.emath`, under their other name."""
 
-from numen.namespace.borrowed import borrow
+from numen.emath import arccos, arcsin, arctanh, log, log2, log10, logn, power, sqrt
 
-__getattr__, __dir__ = borrow("numpy.lib.scimath", globals())
+__all__ = ["sqrt", "log", "log2", "logn", "log10", "power", "arccos", "arcsin", "arctanh"]

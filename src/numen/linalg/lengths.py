@@ -115,6 +115,8 @@ def _of_matrices(a: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
     n = len(rest)
     if ord in (2, -2, "nuc"):
         values = table["svdvals"](x)
+        if ord != -2:
+            values = _of_rank(values, max(x.shape[-2:]))
         by = {2: "max", -2: "min", "nuc": "sum"}[ord]
     elif ord in (1, -1, math.inf, -math.inf):
         over = n if ord in (1, -1) else n + 1
@@ -126,6 +128,14 @@ def _of_matrices(a: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
     if keepdims:
         return result.reshape(tuple([1 if i in axes else k for i, k in enumerate(a.shape)]))
     return result
+
+
+def _of_rank(values: Any, size: int) -> Any:
+    """Singular values, those that rounding alone tells from 0 as constant zeros: their slope is 0,
+    as that of every norm at 0."""
+    eps = float(np.finfo(values.dtype).eps)
+    largest = table["max"](values, axis=(values.ndim - 1,), keepdims=True)
+    return table["where"](table["greater"](values, largest * (size * eps)), values, 0)
 
 
 @composes(np.linalg.vector_norm)

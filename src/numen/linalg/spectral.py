@@ -1,7 +1,8 @@
 """Singular values, eigenvalues and orthogonal factors.
 
-svd and eigh differentiate (`ops/spectra.py`); qr, eig and eigvals have NumPy's values and no
-gradient.
+All differentiate, by the rows of `ops/spectra.py`, `ops/eigen.py` and `ops/orthogonal.py`.
+Eigenvectors and singular vectors are unique up to a sign, complex ones up to a phase: a gradient
+through them holds for functions that do not depend on it, and is NaN where two values are equal.
 """
 
 from __future__ import annotations
@@ -11,14 +12,19 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.convert import as_array
-from numen.namespace.axes import matrix_transpose
-from numen.namespace.calling import composes, host
+from numen.dispatch.frames import Frame
+from numen.namespace.calling import composes
+from numen.namespace.selecting import take_along_axis
 from numen.ops import table
+from numen.ops.common import zeros
+from numen.ops.linear_algebra import adjoint, matmul, row
 
 __all__ = ["svd", "svdvals", "eig", "eigh", "eigvals", "eigvalsh", "qr"]
 
 SVDResult: Any = type(np.linalg.svd(np.ones((1, 1))))
 EighResult: Any = type(np.linalg.eigh(np.ones((1, 1))))
+EigResult: Any = type(np.linalg.eig(np.ones((1, 1))))
+QRResult: Any = type(np.linalg.qr(np.ones((1, 1))))
 
 
 @composes(np.linalg.svd)
@@ -27,8 +33,9 @@ def svd(
 ) -> Any:
     """Singular value decomposition a = (U * S) @ Vh, as a tuple of these names.
 
-    Gradients flow with `full_matrices=False` or for square matrices; through U and Vh they hold for
-    functions that do not depend on the vectors' signs.
+    Through U and Vh gradients hold for functions that do not depend on the vectors' signs (complex:
+    on a common phase of a column of U and the row of Vh). The vectors beyond min(M, N) that
+    `full_matrices` adds are any basis: a backward pass of what depends on its choice raises.
 
     Raises
     ------
@@ -43,13 +50,32 @@ def svd(
     array([3., 2.])
     """
     x = as_array(a)
-    if hermitian or x.ndim < 2 or x._d.dtype.kind == "c":
+    if x.ndim < 2:
         return NotImplemented
+    if hermitian:
+        return _of_hermitian(x, compute_uv)
     if not compute_uv:
         return table["svdvals"](x)
-    if (full_matrices and x.shape[-1] != x.shape[-2]) or 0 in x.shape[-2:]:
-        return NotImplemented
-    return SVDResult(table["svd_u"](x), table["svdvals"](x), table["svd_v"](x))
+    rows, columns = x.shape[-2:]
+    u, v = table["svd_u"](x), table["svd_v"](x)
+    if full_matrices and rows > columns:
+        u = table["concatenate"](u, table["svd_u_rest"](x), axis=x.ndim - 1)
+    elif full_matrices and rows < columns:
+        v = table["concatenate"](v, table["svd_v_rest"](x), axis=x.ndim - 2)
+    return SVDResult(u, table["svdvals"](x), v)
+
+
+def _of_hermitian(x: Any, compute_uv: bool) -> Any:
+    """The SVD from the eigenvalues: their sizes, the largest first."""
+    values = table["eigvalsh"](x)
+    sizes = table["absolute"](values)
+    order = table["argsort"](sizes, axis=x.ndim - 2, kind=None)[..., ::-1]
+    sizes = take_along_axis(sizes, order, -1)
+    if not compute_uv:
+        return sizes
+    signs = take_along_axis(table["copysign"](1.0, values), order, -1)
+    u = take_along_axis(table["eigh_v"](x), row(order), -1)
+    return SVDResult(u, sizes, adjoint(u * row(signs)))
 
 
 @composes(np.linalg.svdvals)
@@ -69,7 +95,7 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
     """Eigenvalues, ascending, and eigenvectors (columns) of a symmetric or Hermitian matrix.
 
     Only the lower ("L") or upper ("U") triangle of `a` is read, so the gradient lies on it; through
-    the vectors it holds for functions that do not depend on their signs.
+    the vectors it holds for functions that do not depend on their signs or phases.
 
     Raises
     ------
@@ -108,29 +134,110 @@ def _read(a: Any, triangle: str) -> Any:
     """The matrix whose lower triangle is to be read; None where NumPy must compute or complain."""
     x = as_array(a)
     which = triangle.upper()
-    if which not in ("L", "U") or x.ndim < 2 or x._d.dtype.kind == "c":
+    if which not in ("L", "U") or x.ndim < 2:
         return None
-    return x if which == "L" else matrix_transpose(x)
+    return x if which == "L" else adjoint(x)
 
 
-qr = host(
-    np.linalg.qr,
-    """Orthogonal and upper triangular factor, a = Q @ R.
-
-    No gradient flows through it. See `numpy.linalg.qr`.
-    """,
-)
-eig = host(
-    np.linalg.eig,
+@composes(np.linalg.eig)
+def eig(a: Any) -> Any:
     """Eigenvalues and eigenvectors (columns) of a square matrix.
 
-    No gradient flows through it. See `numpy.linalg.eig`.
-    """,
-)
-eigvals = host(
-    np.linalg.eigvals,
-    """Eigenvalues of a square matrix.
+    They are complex, except of a real matrix whose eigenvalues are all real. The vectors have
+    length 1; a gradient through them holds for functions that do not depend on their phases.
 
-    No gradient flows through it. See `numpy.linalg.eigvals`.
-    """,
-)
+    Raises
+    ------
+    LinAlgError
+        If it does not converge or `a` is not square.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> from numen.linalg import eig
+    >>> x = nm.array([[1.0, 2.0], [0.0, 3.0]], requires_grad=True)
+    >>> eig(x).eigenvalues.max().backward()
+    >>> x.grad
+    array([[0., 0.],
+           [1., 1.]])
+    """
+    x = as_array(a)
+    if x.ndim < 2 or not x._d.size:
+        return NotImplemented
+    values, vectors = table["eig_w"](x), table["eig_v"](x)
+    if _are_real(x, values):
+        return EigResult(values.real, vectors.real)
+    return EigResult(values, vectors)
+
+
+@composes(np.linalg.eigvals)
+def eigvals(a: Any) -> Any:
+    """Eigenvalues of a square matrix; see `eig`.
+
+    Raises
+    ------
+    LinAlgError
+        If it does not converge or `a` is not square.
+    """
+    x = as_array(a)
+    if x.ndim < 2 or not x._d.size:
+        return NotImplemented
+    values = table["eig_w"](x)
+    return values.real if _are_real(x, values) else values
+
+
+def _are_real(x: Any, values: Any) -> bool:
+    """Whether NumPy would give these eigenvalues as real numbers; under `vmap`, of all examples."""
+    if x.dtype.kind == "c":
+        return False
+    while isinstance(values._d, Frame):
+        values = values._d.value
+    parts = table["not_equal"](values.imag, 0)
+    return not bool(table["any"](parts, axis=tuple(range(parts.ndim)), keepdims=False))
+
+
+@composes(np.linalg.qr)
+def qr(a: Any, mode: str = "reduced") -> Any:
+    """Orthogonal and upper triangular factor, a = Q @ R.
+
+    Parameters
+    ----------
+    a : (..., M, N) array_like
+    mode : {"reduced", "complete", "r", "raw"}
+        K = min(M, N) columns in Q and rows in R, or M; R alone; or LAPACK's own form, which has no
+        gradient. The columns of Q beyond K are any basis: a backward pass of what depends on its
+        choice raises, as one of a matrix whose first K columns depend on each other does.
+
+    Raises
+    ------
+    LinAlgError
+        If `a` is no matrix.
+    ValueError
+        If there is no such mode.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> from numen.linalg import qr
+    >>> x = nm.array([[3.0, 1.0], [4.0, 2.0]], requires_grad=True)
+    >>> abs(qr(x).R[0, 0]).backward()
+    >>> x.grad.round(6)
+    array([[0.6, 0. ],
+           [0.8, 0. ]])
+    """
+    x = as_array(a)
+    if mode not in ("reduced", "complete", "r") or x.ndim < 2:
+        return NotImplemented
+    rows, columns = x.shape[-2:]
+    first = x if rows >= columns else x[..., :rows]
+    r = table["qr_r"](first)
+    if mode == "r" and rows >= columns:
+        return r
+    q = table["qr_q"](first)
+    if rows < columns:
+        r = table["concatenate"](r, matmul(adjoint(q), x[..., rows:]), axis=x.ndim - 1)
+    elif mode == "complete" and rows > columns:
+        below = zeros((*x.shape[:-2], rows - columns, columns), r.dtype, r)
+        r = table["concatenate"](r, below, axis=x.ndim - 2)
+        q = table["concatenate"](q, table["qr_rest"](x), axis=x.ndim - 1)
+    return r if mode == "r" else QRResult(q, r)

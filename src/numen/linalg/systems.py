@@ -13,10 +13,12 @@ import numpy as np
 from numen.dispatch import modes
 from numen.dispatch.convert import as_array
 from numen.errors import describe
-from numen.namespace.axes import matrix_transpose, transpose
+from numen.namespace.axes import transpose
 from numen.namespace.calling import composes, run_host
 from numen.namespace.devices import beside
 from numen.ops import table
+from numen.ops.factors import hermitian as hermitian_of
+from numen.ops.linear_algebra import adjoint
 
 LinAlgError = np.linalg.LinAlgError
 
@@ -73,7 +75,8 @@ def inv(a: Any) -> Any:
 
 @composes(np.linalg.det)
 def det(a: Any) -> Any:
-    """The determinant; its gradient, the cofactors, is finite for singular matrices too.
+    """The determinant; its gradient, the cofactors, is finite for singular matrices too, and so is
+    its second derivative.
 
     Raises
     ------
@@ -97,6 +100,9 @@ def det(a: Any) -> Any:
 def slogdet(a: Any) -> Any:
     """The determinant's sign and the logarithm of its modulus, as `(sign, logabsdet)`.
 
+    The sign of complex matrices, of modulus 1, has a gradient too. There is none where the matrix
+    is singular: a backward pass raises LinAlgError.
+
     Raises
     ------
     LinAlgError
@@ -108,10 +114,10 @@ def slogdet(a: Any) -> Any:
 
 @composes(np.linalg.cholesky)
 def cholesky(a: Any, /, *, upper: bool = False) -> Any:
-    """The lower triangular l with l l^T = a, or the upper u with u^T u = a.
+    """The lower triangular l with l l^H = a, or the upper u with u^H u = a.
 
-    Only that triangle of `a` is read, so the gradient lies on it: one off the diagonal counts for
-    the two elements of the symmetric matrix.
+    Only that triangle of `a` is read, of its diagonal the real part, so the gradient lies there:
+    one off the diagonal counts for the two elements of the Hermitian matrix.
 
     Raises
     ------
@@ -121,16 +127,16 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
     x = as_array(a)
     if not upper:
         return table["cholesky"](x)
-    if x._d.dtype.kind == "c" or x.ndim < 2:
+    if x.ndim < 2:
         return NotImplemented
-    return matrix_transpose(table["cholesky"](matrix_transpose(x)))
+    return adjoint(table["cholesky"](adjoint(x)))
 
 
 @composes(np.linalg.pinv)
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_VALUE) -> Any:
     """The Moore-Penrose inverse; singular values up to rcond times the largest count as zero.
 
-    The gradient holds where the rank does not change.
+    The gradient holds where the rank does not change. With `hermitian`, the lower triangle is read.
 
     Raises
     ------
@@ -138,7 +144,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_V
         If the SVD does not converge.
     """
     x = as_array(a)
-    if hermitian or not isinstance(rcond, (int, float, type(None))) or x.ndim < 2:
+    if not isinstance(rcond, (int, float, type(None))) or x.ndim < 2:
         return NotImplemented
     if rtol is not NO_VALUE:
         if rcond is not None or not isinstance(rtol, (int, float, type(None))):
@@ -146,12 +152,14 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_V
         rcond = rtol
         if rtol is None and x._d.dtype.kind in "fc":
             rcond = max(x.shape[-2:]) * float(np.finfo(x._d.dtype).eps)
-    return table["pinv"](x, rcond=rcond)
+    return table["pinv"](hermitian_of(x) if hermitian else x, rcond=rcond)
 
 
 @composes(np.linalg.lstsq)
 def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     """The x of least norm that minimises |a x - b|, with residuals, rank and singular values.
+
+    The gradient holds where the rank does not change.
 
     Raises
     ------
@@ -166,7 +174,8 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     solution = table["matmul"](table["pinv"](x, rcond=float(rcond)), y)
     if residuals._d.size:
         missed = table["matmul"](x, solution) - y
-        residuals = (missed * missed).sum(axis=0, keepdims=y.ndim == 1)
+        squares = table["absolute"](missed) ** 2 if missed._d.dtype.kind == "c" else missed * missed
+        residuals = squares.sum(axis=0, keepdims=y.ndim == 1)
     return solution, residuals, rank, table["svdvals"](x)
 
 

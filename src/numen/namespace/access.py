@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core, modes, views
+from numen.dispatch import core, modes, places, views
 from numen.dispatch.backends import module_of, placed_like
 from numen.dispatch.convert import as_array, operand
 from numen.dispatch.core import SCALAR, ArrayCore, Cell, View
@@ -37,7 +37,9 @@ class Access(Attributes):
 
     def __getitem__(self, key: Any) -> Any:
         data = self._d
-        if type(data) is not _ndarray or (modes.ACTIVE and modes.state.recorder is not None):
+        if type(data) is not _ndarray or (
+            modes.ACTIVE and (modes.state.recorder is not None or modes.state.level)
+        ):
             return self._item_by_rows(key)
         kind = type(key)
         if self._n is not None and kind not in _MAY_BE_BASIC:
@@ -145,7 +147,7 @@ class Access(Attributes):
             or base._n is not None
             or (given and value._n is not None)
             or type(data) is not _ndarray
-            or (modes.ACTIVE and modes.state.recorder is not None)
+            or (modes.ACTIVE and (modes.state.recorder is not None or modes.state.level))
         ):
             self._set_by_rows(key, value)
             return
@@ -167,7 +169,10 @@ class Access(Attributes):
             value = unwrapped(value)
         if memory is None:
             memory = self._v = Cell()
-        memory.cell.t = core.next_stamp()  # before, as what raises may have written a part
+        cell = memory.cell
+        cell.t = core.next_stamp()  # before, as what raises may have written a part
+        if places.ON:
+            cell.place = places.here()
         kind = type(key)
         key = key if kind is int or kind is slice else indexing.raw(key)
         try:

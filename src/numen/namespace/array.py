@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import backward as _backward
-from numen.dispatch import core, modes, views
+from numen.dispatch import core, hooks, modes, views
 from numen.dispatch.backends import is_backend_array
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import SCALAR, ArrayCore, Leaf, is_differentiable
@@ -22,6 +22,7 @@ from numen.namespace import layout, operators, signatures
 from numen.namespace.access import Access
 from numen.namespace.buffers import ndarray_new
 from numen.namespace.devices import backend_among, on_host
+from numen.namespace.gradient_state import GradientState
 from numen.namespace.memory import Memory
 from numen.namespace.methods import Methods
 from numen.namespace.protocols import Protocols
@@ -30,7 +31,7 @@ from numen.namespace.scalars import Scalars
 _ndarray = np.ndarray
 
 
-class Array(Protocols, Access, Memory, Methods, Scalars):
+class Array(Protocols, Access, Memory, Methods, GradientState, Scalars):
     """An n-dimensional array: NumPy's ndarray with gradients.
 
     Made by `nm.array`, `nm.zeros` and the other functions, not by calling the class. Indexing and
@@ -82,18 +83,14 @@ class Array(Protocols, Access, Memory, Methods, Scalars):
         Raises
         ------
         DTypeError
-            If the dtype can't carry a real gradient.
+            If the dtype is neither floating nor complex.
         GradientError
             If gradients are switched off on an array that an op computed.
         """
         if value:
-            if self._d.dtype.kind == "c":
-                raise DTypeError(
-                    f"requires_grad: complex gradients are not supported yet, got {describe(self)}"
-                )
             if not is_differentiable(self._d.dtype):
                 raise DTypeError(
-                    f"requires_grad: only floating dtypes carry gradients, got {describe(self)}"
+                    f"requires_grad: only floating and complex dtypes carry gradients, got {describe(self)}"
                 )
             if self._n is None:
                 self._n = Leaf(self._d.shape, self._d.dtype)
@@ -112,10 +109,11 @@ class Array(Protocols, Access, Memory, Methods, Scalars):
 
     @property
     def grad(self) -> Any:
-        """The gradient that `backward` accumulated, or None."""
+        """The gradient that `backward` accumulated, or None; after `retain_grad` not only of
+        leaves."""
         node = self._n
         if type(node) is not Leaf:
-            return None
+            return None if node is None else hooks.retained(self)
         if modes.ACTIVE and modes.state.recorder is not None:
             return modes.state.recorder.read_grad(node)
         return node.grad
@@ -125,6 +123,8 @@ class Array(Protocols, Access, Memory, Methods, Scalars):
         node = self._n
         if type(node) is not Leaf:
             if value is None:
+                if node is not None and hooks.hooks_of(node) is not None:
+                    hooks.forget(self)
                 return
             raise GradientError(
                 f"grad: only leaves that require a gradient hold one, got {describe(self)}"

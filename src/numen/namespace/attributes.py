@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import core, modes
-from numen.dispatch.backends import backend_of
+from numen.dispatch.backends import device_backend_of
 from numen.dispatch.core import SCALAR, ArrayCore, View
 from numen.errors import describe
 from numen.namespace.flat import FlatIterator, assign
@@ -65,7 +65,7 @@ class Attributes(ArrayCore):
     @property
     def device(self) -> str:
         """Where the memory is: "cpu", or the name of a backend's device."""
-        backend = backend_of((self._d,))
+        backend = device_backend_of(self._d)
         return "cpu" if backend is None else backend.name
 
     @property

@@ -16,10 +16,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from numen.dispatch import backends, core, modes, views
+from numen.dispatch import backends, core, frames, modes, views
 from numen.dispatch.core import SCALAR, ArrayCore, Node, is_differentiable
 from numen.dispatch.primitive import Primitive
-from numen.errors import BackendError, GradientError, describe, name_error
+from numen.errors import BackendError, GradientError, TransformError, describe, name_error
 from numen.namespace.likes import ask, overrides
 from numen.namespace.objects import again
 from numen.ops.promotion import FIRST_SMALL
@@ -123,6 +123,10 @@ def _function(
         if composition is not None and (recorded(args, kwargs) or on_backend(args, kwargs)):
             try:
                 result = composition(*args, **kwargs)
+            except TransformError:
+                result = NotImplemented if writes else by_example(call, name, args, kwargs)
+                if result is NotImplemented:
+                    raise
             except REFUSALS:
                 if writes or not _numpy_decides(args, kwargs):
                     raise
@@ -288,6 +292,8 @@ def run_host(
         If an array that is written, or a value written into it, carries a gradient.
     """
     arrays = arrays_in(args, kwargs)
+    if modes.state.level and any([type(a._d) is frames.Frame for a in arrays]):
+        return _in_transform(function, name, args, kwargs, writes)
     recorder = modes.state.recorder if modes.ACTIVE else None
     if recorder is not None:
         for a in arrays:
@@ -327,6 +333,48 @@ def run_host(
         views.wrote(t, None)
     parents = [a for a in arrays if a._n is not None] if grad else []
     return wrap_results(result, name, arrays, parents)
+
+
+def _in_transform(
+    function: Function,
+    name: str,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    writes: Sequence[int],
+) -> Any:
+    """`run_host` on the values below those of `vmap` and `jvp`."""
+    if writes or any([t is not None for t in _flat(kwargs.get("out"))]):
+        raise TransformError(
+            f"{name}: writes in place, which has no form inside vmap or jvp; got "
+            f"{describe(*arrays_in(args, kwargs))}. Hint: use an operator or index assignment"
+        )
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return run_host(function, name, args, kwargs)
+
+    arrays = arrays_in(args, kwargs)
+    depth = max([frames.level_of(a) for a in arrays])
+    parents = [a for a in arrays if a._n is not None and frames.level_of(a) == depth]
+    result = frames.on_host(call, name, args, kwargs)
+    if parents and modes.grad_enabled():
+        for found in arrays_in((result,), {}):
+            _marked(found, name, parents)
+    return result
+
+
+def by_example(call: Function, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """A call whose composition asks for values that differ between vmap's examples: one example
+    after the other; NotImplemented where this would lose a gradient."""
+    arrays = [a for a in arrays_in(args, kwargs) if type(a._d) is frames.Frame]
+    if not arrays or any([callable(v) for v in (*args, *kwargs.values()) if type(v) is not type]):
+        return NotImplemented
+    depth = max([frames.level_of(a) for a in arrays])
+    if any([a._n is not None for a in arrays if frames.level_of(a) == depth]):
+        if modes.grad_enabled():
+            return NotImplemented
+    if not any([a._d.mapped for a in arrays if frames.level_of(a) == depth]):
+        return NotImplemented
+    return frames.on_host(call, name, args, kwargs)
 
 
 def _on_backend(backend: backends.Backend, function: Function, name: str) -> Function:
@@ -429,8 +477,8 @@ def _wrap_backend_array(
 
 
 def _noted(result: Any) -> Any:
-    if modes.ACTIVE and modes.state.recorder is not None:
-        modes.state.recorder.constant(result)
+    if modes.ACTIVE:
+        core.note_new(result)
     return result
 
 

@@ -41,8 +41,8 @@ def made(data: Any, requires_grad: bool = False) -> Any:
     ):
         data = np.asarray(data)
     result = core.ARRAY(data)
-    if modes.ACTIVE and modes.state.recorder is not None:
-        modes.state.recorder.constant(result)
+    if modes.ACTIVE:
+        core.note_new(result)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -276,9 +276,9 @@ def _from_value(
             raise
         data = np.array(value, dtype, copy=copy, order=order, ndmin=ndmin, **more)  # type: ignore[call-overload]
     result = core.ARRAY(data if type(data) is np.ndarray else data.view(np.ndarray))
-    if modes.ACTIVE and modes.state.recorder is not None:
+    if modes.ACTIVE:
         # memory that is shared with an ndarray may change without the trace's knowledge
-        modes.state.recorder.constant(result, not copy and isinstance(value, np.ndarray))
+        core.note_new(result, not copy and isinstance(value, np.ndarray))
     return result
 
 

@@ -78,7 +78,7 @@ def variance(
     mean: Any = NO_VALUE,
     nan: bool = False,
 ) -> tuple[Any, Any]:
-    """The variance in its working dtype, and the dtype it is wanted in.
+    """The variance in its working dtype, and the dtype it is wanted in: real, of squared distances.
 
     mask: the elements that count (None: all); nan: too few of them give NaN, not a division by 0.
     """
@@ -88,7 +88,7 @@ def variance(
     if mask is None:
         n: Any = count(x._d.shape, axes_of(x, axis, "var"))
     else:
-        n = how_many(x, mask, axis, True).astype(work._d.dtype)
+        n = how_many(x, mask, axis, True).astype(_real(work._d.dtype))
     if mean is NO_VALUE or mean is None:
         kept = work if mask is None else table["where"](mask, work, 0)
         center = reduce("sum", kept, axis, True) / _at_least(n, 1)
@@ -97,7 +97,12 @@ def variance(
     away = work - center
     if mask is not None:
         away = table["where"](mask, away, 0)
-    total = reduce("sum", away * away, axis, keepdims)
+    if work._d.dtype.kind == "c":
+        across, up = table["real"](away), table["imag"](away)
+        squares, result_dtype = across * across + up * up, _real(result_dtype)
+    else:
+        squares = away * away
+    total = reduce("sum", squares, axis, keepdims)
     free = n - ddof
     few = free <= 0
     warn_if_any(few, "Degrees of freedom <= 0 for slice" + "." * nan)
@@ -108,6 +113,11 @@ def variance(
     return total / _at_least(free, 0), result_dtype
 
 
+def _real(dtype: Any) -> Any:
+    """The dtype of the parts of complex numbers; another one itself."""
+    return np.empty((), dtype).real.dtype
+
+
 def _at_least(n: Any, least: int) -> Any:
     if isinstance(n, (int, float)):
         return n if n > least else least
@@ -115,11 +125,11 @@ def _at_least(n: Any, least: int) -> Any:
 
 
 def checked(x: Any, dtype: Any, ddof: Any, correction: Any, where: Any) -> Any:
-    """x, its lost degrees of freedom and its mask; NotImplemented for complex numbers and for what
-    NumPy refuses."""
-    if not numeric(x) or x._d.dtype.kind == "c":
+    """x, its lost degrees of freedom and its mask; NotImplemented for what NumPy refuses, and for
+    complex numbers in another dtype."""
+    if not numeric(x):
         return NotImplemented
-    if dtype is not None and np.dtype(dtype).kind != "f":
+    if dtype is not None and (np.dtype(dtype).kind != "f" or x._d.dtype.kind == "c"):
         return NotImplemented
     if correction is not NO_VALUE and correction is not None:
         if ddof != 0:

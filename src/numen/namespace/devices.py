@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import backends, core, modes
-from numen.dispatch.backends import backend_named, backend_of
+from numen.dispatch.backends import backend_named, backend_of, device_backend_of
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import SCALAR, ArrayCore
-from numen.errors import GradientError, describe
+from numen.dispatch.frames import innermost
+from numen.errors import GradientError, TransformError, describe
 
 
 def moved(x: Any, device: str) -> Any:
@@ -36,6 +37,8 @@ def moved(x: Any, device: str) -> Any:
             f"to_device: no gradient flows between devices; got {describe(x)}. Hint: detach() it"
         )
     x._leaves("to_device()")
+    if modes.state.level:
+        raise TransformError(f"to_device: no array moves inside vmap or jvp; got {describe(x)}")
     source = backend_of((x._d,))
     data = x._d if source is None else source.to_host(x._d)
     if target is not None:
@@ -66,10 +69,22 @@ def together(given: Sequence[Any], taken: Sequence[Any]) -> tuple[Any, ...]:
 
 def alongside(x: Any, *others: Any) -> Any:
     """An Array that was made on the host, on the device of the Arrays among the others."""
-    backend = backend_among(*others)
-    if backend is None or not isinstance(x._d, np.ndarray):
+    if backend_among(*others) is None or not isinstance(x._d, np.ndarray):
         return x
-    return core.ARRAY(backend.from_host(x._d), None, x._v)
+    backend = _device_among(others)
+    return x if backend is None else core.ARRAY(backend.from_host(x._d), None, x._v)
+
+
+def _device_among(values: Sequence[Any]) -> Any:
+    """The backend of the first Array whose memory is not NumPy's, also below `vmap` and `jvp`."""
+    for value in values:
+        if isinstance(value, ArrayCore):
+            found = device_backend_of(value._d)
+        else:
+            found = _device_among(value) if type(value) in (list, tuple) else None
+        if found is not None:
+            return found
+    return None
 
 
 def backend_among(*values: Any) -> Any:
@@ -93,6 +108,14 @@ def on_host(x: Any) -> Any:
     backend = backend_of((x._d,))
     assert backend is not None
     return backend.to_host(x._d)
+
+
+def every_value(x: Any) -> Any:
+    """The ndarray of an Array's values, to check them: inside `vmap` of all examples, their axes in
+    front."""
+    raw = innermost(x._d)
+    backend = backend_of((raw,))
+    return raw if backend is None else backend.to_host(raw)
 
 
 def host_model(data: Any) -> Any:

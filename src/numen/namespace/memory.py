@@ -242,7 +242,9 @@ class Memory(Attributes):
 
     def _part(self, name: str) -> Any:
         if self._v is SCALAR:
-            return wrap_results(getattr(self._d[()], name), name, (), _parents(self))
+            if name not in table or (self._n is None and not modes.ACTIVE):
+                return wrap_results(getattr(self._d[()], name), name, (), _parents(self))
+            return table[name](self)[()]
         if name in table:
             return table[name](self)
         if self._d.dtype.kind != "c" and name == "real":

@@ -107,7 +107,7 @@ def nanmean(
     """
     x = as_array(a)
     found = checked(x, dtype, 0, NO_VALUE, where)
-    if found is NotImplemented or x._d.dtype.kind != "f":
+    if found is NotImplemented or x._d.dtype.kind not in "fc":
         return NotImplemented
     valid = _valid(x, found[2])
     total = reduce("sum", table["where"](valid, x, 0), axis, keepdims, dtype)
@@ -115,7 +115,8 @@ def nanmean(
     none = table["equal"](n, 0)
     warn_if_any(none, "Mean of empty slice")
     average = total / table["where"](none, 1, n).astype(np.float64)
-    result = table["where"](none, np.nan, average).astype(total._d.dtype, copy=False)
+    nan = np.nan if total._d.dtype.kind != "c" else complex(np.nan, np.nan)  # 0 / 0
+    result = table["where"](none, nan, average).astype(total._d.dtype, copy=False)
     return put_into(out, result, "nanmean")
 
 
@@ -131,7 +132,7 @@ def _nanvariance(
 ) -> tuple[Any, Any]:
     x = as_array(a)
     found = checked(x, dtype, ddof, correction, where)
-    if found is NotImplemented or x._d.dtype.kind != "f":
+    if found is NotImplemented or x._d.dtype.kind not in "fc":
         return NotImplemented, None
     _, free, mask = found
     return variance(x, axis, dtype, free, keepdims, _valid(x, mask), mean, nan=True)
@@ -181,10 +182,11 @@ def _nanextremum(
     name: str, a: Any, axis: Any, out: Any, keepdims: Any, initial: Any, where: Any
 ) -> Any:
     x = as_array(a)
-    if not numeric(x) or x._d.dtype.kind == "c":
+    if not numeric(x):
         return NotImplemented
-    filled = _filled(x, -np.inf if name == "max" else np.inf)
-    if x._d.dtype.kind != "f" or (initial is not NO_VALUE and initial is not None):
+    least = np.inf if name == "min" else -np.inf
+    filled = _filled(x, least if x._d.dtype.kind != "c" else complex(least, least))
+    if x._d.dtype.kind not in "fc" or (initial is not NO_VALUE and initial is not None):
         return masked(name, filled, axis, keepdims, None, out, initial, where)
     if where is not True and where is not NO_VALUE:
         return NotImplemented  # NumPy asks for an initial

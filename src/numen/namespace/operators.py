@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core, fast, modes, views
+from numen.dispatch import core, fast, modes, places, views
 from numen.dispatch.backends import module_of
 from numen.dispatch.convert import as_array, operand
 from numen.dispatch.core import SCALAR, ArrayCore, Cell
@@ -292,9 +292,12 @@ def in_place(name: str) -> Op:
                 y = b._d if b._n is None else None
             if y is not None:
                 ufunc(a._d, y, a._d)
-                if a._v is None:
-                    a._v = Cell()
-                a._v.t = core.next_stamp()
+                cell = a._v
+                if cell is None:
+                    cell = a._v = Cell()
+                cell.t = core.next_stamp()
+                if places.ON:
+                    cell.place = places.here()
                 return a
         return general(a, b)
 

@@ -15,6 +15,7 @@ from numen.dispatch.core import ArrayCore, is_differentiable
 from numen.errors import describe
 from numen.namespace.calling import composes, raw, wrap_results
 from numen.namespace.output import into
+from numen.namespace.reducing import somewhere
 from numen.namespace.ufuncs import arctan2, maximum, minimum, positive
 from numen.ops import table
 from numen.ops.dtypes import kind_of, promoted
@@ -113,6 +114,9 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
         return NotImplemented
     if x._d.dtype.kind in "iu" and decimals >= 0:
         return into(out, table["positive"](x), "round")
+    if x._d.dtype.kind == "c":
+        parts = [round(x.real, decimals), round(x.imag, decimals)]
+        return into(out, complex_of(*parts), "round")
     if x._d.dtype.kind != "f":
         return NotImplemented
     if not decimals:
@@ -139,6 +143,13 @@ def fix(x: Any, out: Any = None) -> Any:
 
 
 # ------------------------------------------------------------ complex numbers
+
+
+def complex_of(across: Any, up: Any) -> Any:
+    """The complex numbers with these real and imaginary parts, whatever infinities are there."""
+    shape, dtype = across._d.shape, np.result_type(across._d.dtype, np.complex64)
+    pairs = table["concatenate"](*[part.reshape((*shape, 1)) for part in (across, up)], axis=len(shape))
+    return table["view_dtype"](pairs, dtype=dtype).reshape(shape)
 
 
 def real(val: Any) -> Any:
@@ -197,7 +208,11 @@ def real_if_close(a: Any, tol: float = 100) -> Any:
     """The real part where all imaginary parts are within `tol` machine epsilons of 0, else the
     array itself."""
     x = as_array(a)
-    return x if x._d.dtype.kind != "c" else NotImplemented
+    if x._d.dtype.kind != "c":
+        return x
+    if tol > 1:
+        tol = tol * np.finfo(x._d.dtype).eps
+    return x if somewhere(abs(x.imag) >= tol) else x.real
 
 
 def iscomplexobj(x: Any) -> bool:
@@ -273,6 +288,10 @@ def nan_to_num(
     if a._d.dtype.kind in "biu":
         same = table["copy"](a) if copy else a
         return same if same._d.ndim else same[()]
+    if a._d.dtype.kind == "c":
+        both = [nan_to_num(part, True, nan, posinf, neginf) for part in (a.real, a.imag)]
+        replaced = complex_of(*both)
+        return _given_back(x, replaced, copy)
     if a._d.dtype.kind != "f":
         return NotImplemented
     info = np.finfo(a._d.dtype)
@@ -284,10 +303,15 @@ def nan_to_num(
     ):
         filling = as_array(value, a._d.dtype)
         replaced = table["where"](test, filling, replaced)
+    return _given_back(x, replaced, copy)
+
+
+def _given_back(x: Any, replaced: Any, copy: bool) -> Any:
+    """The result, or x with the result written into it."""
     if not copy and isinstance(x, ArrayCore):
         views.write(x, replaced, "nan_to_num")
         return x
-    return replaced if a._d.ndim else replaced[()]
+    return replaced if replaced._d.ndim else replaced[()]
 
 
 @composes(np.isposinf)

@@ -231,13 +231,13 @@ def median(
     np.float64(2.5)
     """
     x = as_array(a)
-    if not numeric(x) or x._d.dtype.kind in "cb" or not x._d.size or not x._d.ndim:
+    if not numeric(x) or x._d.dtype.kind == "b" or not x._d.size or not x._d.ndim:
         return NotImplemented
     lines = lines_of(x, axis, keepdims, "median")
     rank, n = len(lines.kept), lines.values._d.shape[-1]
     ordered = table["sort"](lines.values, axis=rank, kind=None)
     middle = table["mean"](ordered[..., (n - 1) // 2 : n // 2 + 1], axis=(rank,), keepdims=False)
-    if x._d.dtype.kind == "f":
+    if x._d.dtype.kind in "fc":
         last = ordered[..., -1]
         middle = table["where"](is_nan(last), last, middle)
     return put_into(out, middle.reshape(lines.shape), "median")
@@ -253,7 +253,7 @@ def nanmedian(
 ) -> Any:
     """The median along axes of the elements that are not NaN."""
     x = as_array(a)
-    if not numeric(x) or x._d.dtype.kind != "f" or not x._d.size or not x._d.ndim:
+    if not numeric(x) or x._d.dtype.kind not in "fc" or not x._d.size or not x._d.ndim:
         return NotImplemented
     lines = lines_of(x, axis, keepdims, "nanmedian")
     rank = len(lines.kept)

@@ -95,8 +95,9 @@ def somewhere(x: Any) -> bool:
 
 
 def recording() -> bool:
-    """Whether a trace is recorded, in which results must not depend on values read here."""
-    return bool(modes.ACTIVE) and modes.state.recorder is not None
+    """Whether a trace is recorded or a transform runs, in which results must not depend on values
+    read here."""
+    return bool(modes.ACTIVE) and (modes.state.recorder is not None or modes.state.level > 0)
 
 
 def axes_of(x: Any, axis: Any, name: str) -> tuple[int, ...]:

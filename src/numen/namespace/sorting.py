@@ -166,10 +166,26 @@ def argpartition(
     return _parted("argpartition", as_array(a), kth, axis, kind, order)
 
 
-sort_complex = host(
-    np.sort_complex,
-    "A sorted complex copy, by real part and then by imaginary part. See `numpy.sort_complex`.",
-)
+
+
+@composes(np.sort_complex)
+def sort_complex(a: Any) -> Any:
+    """A sorted complex copy, by real part and then by imaginary part, along the last axis.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> nm.sort_complex([2, 1 + 1j, 1])
+    array([1.+0.j, 1.+1.j, 2.+0.j])
+    """
+    x = as_array(a)
+    char = x._d.dtype.char
+    if char not in "?bhBHilqILQefdFD" or not x._d.ndim:
+        return NotImplemented
+    ordered = sort(x)
+    return ordered if char in "FD" else ordered.astype(np.complex64 if char in "bhBH" else complex)
+
+
 lexsort = host(
     np.lexsort,
     "Indices that sort by several keys, the last one first. See `numpy.lexsort`.",

@@ -33,7 +33,7 @@ def sinc(x: Any) -> Any:
     array([1.        , 0.63661977])
     """
     y = as_array(x) * np.pi
-    if y._d.dtype.kind != "f":
+    if y._d.dtype.kind not in "fc":
         return NotImplemented
     near = table["less"](table["absolute"](y), NEAR)
     s = y * y

@@ -14,6 +14,7 @@ import numpy as np
 from numen.dispatch import core
 from numen.dispatch.convert import as_array, normalize_axes
 from numen.namespace.calling import composes
+from numen.namespace.pointwise import complex_of, conj_of
 from numen.namespace.reducing import numeric, recording, reduce, somewhere
 from numen.ops import table
 
@@ -127,13 +128,13 @@ def _covariance(
     first = as_array(m)
     second = None if y is None else as_array(y)
     parts = [p for p in (first, second) if p is not None]
-    if not all(numeric(p) and p._d.dtype.kind != "c" and 0 < p._d.ndim < 3 for p in parts):
+    if not all(numeric(p) and 0 < p._d.ndim < 3 for p in parts):
         return NotImplemented
     if ddof is not None and ddof != int(ddof):
         return NotImplemented
     kind = np.result_type(*[p._d.dtype for p in parts], np.float64) if dtype is None else dtype
     x = _rows(first, rowvar, kind)
-    if not x._d.shape[0] or np.dtype(kind).kind != "f":
+    if not x._d.shape[0] or np.dtype(kind).kind not in "fc":
         return NotImplemented
     if second is not None:
         more = second if second._d.ndim == 2 else second.reshape((1, -1))
@@ -167,7 +168,7 @@ def _covariance(
         factor = as_array(0.0)
     away = x - center
     weighted = away if w is None else away * w
-    product = table["matmul"](away, table["transpose"](weighted, axes=(1, 0)))
+    product = table["matmul"](away, conj_of(table["transpose"](weighted, axes=(1, 0))))
     result = product * (1 / as_array(factor).astype(np.float64, copy=False))
     return result.astype(kind, copy=False).squeeze()
 
@@ -229,6 +230,11 @@ def corrcoef(x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = None) ->
         return c / c
     n = c._d.shape[0]
     each = core.new_constant(np.arange(n))
-    deviations = table["sqrt"](table["gather"](c, each, each, spec=(0, 1)))
+    deviations = table["sqrt"](table["real"](table["gather"](c, each, each, spec=(0, 1))))
     c = c / deviations.reshape((n, 1)) / deviations.reshape((1, n))
-    return table["maximum"](table["minimum"](c, 1.0), -1.0)
+    return _inside(c) if c._d.dtype.kind != "c" else complex_of(_inside(c.real), _inside(c.imag))
+
+
+def _inside(x: Any) -> Any:
+    """x between -1 and 1."""
+    return table["maximum"](table["minimum"](x, 1.0), -1.0)

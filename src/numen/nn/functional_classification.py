@@ -15,7 +15,7 @@ from numen.dispatch.convert import as_array
 from numen.errors import DTypeError, IndexRangeError, ShapeError, describe
 from numen.namespace import arange, where
 from numen.namespace import log_softmax as _log_softmax
-from numen.namespace.devices import on_host
+from numen.namespace.devices import every_value
 from numen.namespace.ufuncs import relu
 from numen.nn.reductions import alike, check_reduction, floating, reduced
 from numen.ops import table
@@ -161,7 +161,7 @@ class _Chosen(NamedTuple):
 def _chosen(x: Any, labels: Any, ignore_index: int, op: str) -> _Chosen:
     classes = x.shape[1]
     # A recorder does not see this look at the values that are there now.
-    raw = on_host(labels)
+    raw = every_value(labels).reshape(-1)
     good = not (raw.view(np.uint64) >= classes).any()
     if not good:
         wrong = ((raw < 0) | (raw >= classes)) & (raw != ignore_index)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import backends, core, modes
+from numen.dispatch import backends, core, frames, modes
 from numen.errors import ShapeError, describe
 from numen.namespace import where
 from numen.nn.arguments import floating, in_place
@@ -44,6 +44,8 @@ restarts.append(_restart)
 
 def uniform(shape: tuple[int, ...], like: Any) -> Any:
     """The next random numbers in [0, 1), float32, on the device of `like`."""
+    levels = frames.differing("dropout") if modes.state.level else []
+    shape = (*[level.size for level in levels], *shape)
     count = 1
     for n in shape:
         count *= n
@@ -52,8 +54,8 @@ def uniform(shape: tuple[int, ...], like: Any) -> Any:
         position = mask_state[1:]
         position += count
     if backends.in_use() and not isinstance(like._d, np.ndarray):
-        return core.ARRAY(backends.placed_like(drawn._d, like._d))
-    return drawn
+        drawn = core.ARRAY(backends.placed_like(drawn._d, like._d))
+    return frames.spread_draws(drawn, levels)
 
 
 def _checked(p: float, op: str) -> float:

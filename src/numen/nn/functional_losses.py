@@ -15,7 +15,7 @@ from numen.dispatch import modes
 from numen.dispatch.convert import as_array
 from numen.errors import ShapeError, describe
 from numen.namespace import absolute, exp, log, logaddexp, maximum, minimum, sqrt, where
-from numen.namespace.devices import on_host
+from numen.namespace.devices import every_value
 from numen.namespace.ufuncs import relu
 from numen.nn.reductions import alike, check_reduction, floating, pair, reduced, weighted
 
@@ -195,7 +195,7 @@ def gaussian_nll_loss(
         var = var.reshape((*var.shape, 1))
     if var.ndim and var.shape != x.shape and var.shape != (*x.shape[:-1], 1):
         raise ShapeError(f"gaussian_nll_loss: var does not fit input; got {describe(var, x)}")
-    if not modes.asks_for_rows() and (on_host(var) < 0).any():
+    if not modes.asks_for_rows() and (every_value(var) < 0).any():
         raise ValueError("gaussian_nll_loss: expected variances >= 0, got a negative one")
     var = var + (maximum(var, eps) - var).detach()
     difference = x - target

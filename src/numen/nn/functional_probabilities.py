@@ -11,7 +11,7 @@ import numpy as np
 
 from numen.dispatch import modes
 from numen.namespace import exp, log, where
-from numen.namespace.devices import on_host
+from numen.namespace.devices import every_value
 from numen.nn.functional_losses import softplus_of
 from numen.nn.reductions import alike, check_reduction, pair, reduced, weighted
 from numen.ops import table
@@ -45,7 +45,7 @@ def binary_cross_entropy(
     check_reduction(reduction, op)
     x, target = pair(input, target, op)
     if not modes.asks_for_rows():
-        raw = on_host(x)
+        raw = every_value(x)
         wrong = (raw < 0) | (raw > 1)
         if wrong.any():
             at = tuple(int(i) for i in np.argwhere(wrong)[0])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core, modes
+from numen.dispatch import core, hooks, modes
 from numen.dispatch.core import ArrayCore, Leaf, is_differentiable
 from numen.errors import DTypeError
 from numen.namespace.devices import moved
@@ -65,6 +65,8 @@ def convert_parameter(p: Any, device: Any, dtype: Any) -> bool:
     core.exchange(p, value._d)
     p._v = None
     if p._n is not None:
-        p._n = Leaf(p._d.shape, p._d.dtype)
-        p._n.grad = grad
+        leaf = Leaf(p._d.shape, p._d.dtype)
+        leaf.grad = grad
+        hooks.move(p._n, leaf)
+        p._n = leaf
     return True

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive, broadcast_to
+from numen.dispatch.primitive import Primitive, broadcast_to, conj
 from numen.errors import ShapeError, describe
 from numen.ops.common import add_tangents
 from numen.ops.convolution_samples import (
@@ -93,8 +93,8 @@ def _convolution_vjp(
     needs: Sequence[bool], g: Any, out: Any, x: Any, w: Any, **params: Any
 ) -> tuple[Any, ...]:
     return (
-        convolution_input(g, w, shape=tuple(x.shape[2:]), **params) if needs[0] else None,
-        convolution_weight(x, g, kernel=tuple(w.shape[2:]), **params) if needs[1] else None,
+        convolution_input(g, conj(w), shape=tuple(x.shape[2:]), **params) if needs[0] else None,
+        convolution_weight(conj(x), g, kernel=tuple(w.shape[2:]), **params) if needs[1] else None,
     )
 
 
@@ -149,8 +149,8 @@ def _convolution_input_vjp(
     needs: Sequence[bool], g: Any, out: Any, y: Any, w: Any, *, shape: Extents, **params: Any
 ) -> tuple[Any, ...]:
     return (
-        convolution(g, w, **params) if needs[0] else None,
-        convolution_weight(g, y, kernel=tuple(w.shape[2:]), **params) if needs[1] else None,
+        convolution(g, conj(w), **params) if needs[0] else None,
+        convolution_weight(g, conj(y), kernel=tuple(w.shape[2:]), **params) if needs[1] else None,
     )
 
 
@@ -201,8 +201,8 @@ def _convolution_weight_vjp(
     needs: Sequence[bool], g: Any, out: Any, x: Any, y: Any, *, kernel: Extents, **params: Any
 ) -> tuple[Any, ...]:
     return (
-        convolution_input(y, g, shape=tuple(x.shape[2:]), **params) if needs[0] else None,
-        convolution(x, g, **params) if needs[1] else None,
+        convolution_input(conj(y), g, shape=tuple(x.shape[2:]), **params) if needs[0] else None,
+        convolution(conj(x), g, **params) if needs[1] else None,
     )
 
 

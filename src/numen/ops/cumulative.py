@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive, linear
+from numen.dispatch.primitive import Primitive, conj, linear
 from numen.ops.common import constant, kept_shape, zeros
 from numen.ops.joining import concatenate
 from numen.ops.reductions import reducer, sum
@@ -116,6 +116,7 @@ def _before(a: Any, axis: int) -> Any:
 
 def _cumprod_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, axis: int) -> tuple[Any, ...]:
     # da[j] = before[j] s[j] with s[j] = g[j] + a[j+1] s[j+1], the last one first
+    a = conj(a)
     factors = _shifted(_flipped(a, axis), axis)
     s = _recurrence(factors, _flipped(g, axis), axis)
     return (_before(a, axis) * _flipped(s, axis),)
@@ -167,7 +168,7 @@ def _prod_vjp(
 ) -> tuple[Any, ...]:
     if not keepdims:
         g = g.reshape(kept_shape(a.shape, axis))
-    return (g * _others(a, axis),)
+    return (g * _others(conj(a), axis),)
 
 
 def _prod_jvp(

@@ -76,7 +76,7 @@ def resolve_kinds(prim: Primitive, kinds: tuple[Kind, ...]) -> tuple[tuple[DType
     if name == "where":
         out = promoted(kinds[1:])
         return (BOOL, out, out), out
-    if name == "concatenate":
+    if name in ("concatenate", "masked_product", "masked_quotient"):
         out = promoted(kinds)
         return (out,) * len(kinds), out
     fixed = tuple([concrete(kind) for kind in kinds])

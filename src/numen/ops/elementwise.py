@@ -7,15 +7,17 @@ that no NaN or infinity leaks into a gradient that is zero. Called by Array's op
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from numen.dispatch.primitive import Primitive, broadcast_to, elementwise
+from numen.dispatch.primitive import Primitive, broadcast_to, conj, elementwise, no_zeros, times
 from numen.ops.common import add_tangents, aligned_batch, is_number, zeros
 from numen.ops.comparisons import equal, greater, not_equal
+from numen.ops.masked import over
 from numen.ops.samples import (
     DType,
     Errors,
@@ -29,6 +31,8 @@ from numen.ops.samples import (
     unequal_shapes,
 )
 from numen.ops.selection import where
+
+FLOAT64 = np.dtype(np.float64)
 
 # Sums and products
 
@@ -57,7 +61,11 @@ subtract = elementwise(
 
 
 def _multiply_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
-    return g * b if needs[0] else None, g * a if needs[1] else None
+    if g.dtype is not FLOAT64 and g.dtype.kind == "c":  # the first question is the quicker one
+        return times(g, conj(b)) if needs[0] else None, times(g, conj(a)) if needs[1] else None
+    if type(g) is np.ndarray and no_zeros(g):  # `times` would ask once for each operand
+        return g * b if needs[0] else None, g * a if needs[1] else None
+    return times(g, b) if needs[0] else None, times(g, a) if needs[1] else None
 
 
 multiply = elementwise(
@@ -74,8 +82,11 @@ multiply = elementwise(
 
 def _divide_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
     # d/da = 1/b; d/db = -(a/b)/b, the quotient taken again so that the result need not be kept
-    ga = g / b
-    return ga if needs[0] else None, -(ga * (a / b)) if needs[1] else None
+    if g.dtype.kind == "c":
+        ga = over(g, conj(b))
+        return ga if needs[0] else None, -times(ga, conj(a / b)) if needs[1] else None
+    ga = over(g, b)
+    return ga if needs[0] else None, -times(ga, a / b) if needs[1] else None
 
 
 def _divide_samples(rng: Rng, dtype: DType) -> Inputs:
@@ -133,20 +144,26 @@ def power_by_base(a: Any, b: Any) -> Any:
     """d(a**b)/da = b a**(b-1), exactly 0 where b is 0."""
     if is_number(b):
         # A number that a trace follows is not asked for its value: the trace would depend on it.
-        if type(b) in (int, float) and b in (0, 2):
+        if type(b) in (int, float, complex) and b in (0, 2):
             return b * a if b else None
         return b * a ** (b - 1)
     return b * a ** where(equal(b, 0), 0, b - 1)  # a**0 is 1 even for infinities and NaN
 
 
 def power_by_exponent(a: Any, b: Any) -> Any:
-    """d(a**b)/db = a**b log(a) where a > 0, else exactly 0 (that is the limit at a = 0, b > 0)."""
+    """d(a**b)/db = a**b log(a) where a > 0, else exactly 0 (that is the limit at a = 0, b > 0).
+
+    Among complex numbers a negative `a` has a logarithm too."""
     if is_number(a):
-        if isinstance(a, complex):
-            return np.log(a).item() * a**b if a else None
+        if isinstance(a, complex) or b.dtype.kind == "c":
+            return cmath.log(a) * a**b if a else None
         return math.log(a) * a**b if a > 0 else None
-    inside = not_equal(a, 0) if a.dtype.kind == "c" else greater(a, 0)
-    base = where(inside, a, 1)
+    if "c" not in (a.dtype.kind, b.dtype.kind):
+        inside = greater(a, 0)
+        base = where(inside, a, 1)
+    else:
+        inside = not_equal(a, 0)
+        base = where(inside, a, 1) + 0j
     return where(inside, base**b * log(base), 0)
 
 
@@ -157,7 +174,10 @@ def _power_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple
             cotangents.append(None)
             continue
         factor = slope(a, b)
-        cotangents.append(zeros(g.shape, g.dtype, g) if factor is None else g * factor)
+        if factor is None:
+            cotangents.append(zeros(g.shape, g.dtype, g))
+        else:
+            cotangents.append(times(g, factor if g.dtype.kind != "c" else conj(factor)))
     return tuple(cotangents)
 
 
@@ -166,7 +186,7 @@ def _power_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
     for t, slope in zip(tangents, (power_by_base, power_by_exponent), strict=True):
         factor = None if t is None else slope(*args)
         if factor is not None:
-            total = add_tangents(total, t * factor)
+            total = add_tangents(total, times(t, factor))
     return zeros(out.shape, out.dtype, out) if total is None else broadcast_to(total, out.shape)
 
 
@@ -218,7 +238,7 @@ exp = elementwise(
 
 
 def _log_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    return (g / a,)
+    return (over(g, a if g.dtype.kind != "c" else conj(a)),)
 
 
 def _positive(rng: Rng, dtype: DType) -> Inputs:
@@ -246,10 +266,16 @@ tanh = elementwise(
     errors=text_operand,
 )
 
+
+def _sqrt_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
+    return (over(g, 2 * (out if g.dtype.kind != "c" else conj(out))),)
+
+
 sqrt = elementwise(
     "sqrt",
     np.sqrt,
     lambda o: 0.5 / o,
+    vjp=_sqrt_vjp,
     cheap=False,
     ufunc=np.sqrt,
     samples=_positive,

@@ -1,7 +1,8 @@
-"""cholesky and pinv: a triangular factor of a symmetric matrix, and the Moore-Penrose inverse.
+"""cholesky and pinv: a triangular factor of a Hermitian matrix, and the Moore-Penrose inverse.
 
-Called by `numen.linalg`. Of symmetric matrices the lower triangle is read, so their gradients lie
-on it: `symmetric` and `folded`. Next: `spectra.py`.
+Called by `numen.linalg`. Of Hermitian (real: symmetric) matrices the lower triangle is read, and of
+its diagonal the real part, so their gradients lie there: `hermitian` and `folded`. Next:
+`orthogonal.py` for qr, `spectra.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from numen.dispatch.backends import module_of
 from numen.dispatch.primitive import Primitive
 from numen.ops.common import constant
-from numen.ops.linear_algebra import flip, matmul
+from numen.ops.linear_algebra import adjoint, matmul
 from numen.ops.matrices import no_matrices, no_squares, regular, same_batch, solve
 from numen.ops.samples import DType, Errors, Inputs, Rng
 
@@ -28,18 +29,18 @@ def _half(x: Any) -> Any:
     return x * constant(weights, x)
 
 
-def symmetric(x: Any) -> Any:
-    """The symmetric matrix whose lower triangle is x's: what LAPACK reads of one."""
+def hermitian(x: Any) -> Any:
+    """The Hermitian matrix whose lower triangle is x's: what LAPACK reads of one."""
     half = _half(x)
-    return half + flip(half)
+    return half + adjoint(half)
 
 
 def folded(g: Any) -> Any:
-    """The transpose of `symmetric`: the cotangent of the lower triangle."""
-    return _half(g + flip(g))
+    """The transpose of `hermitian`: the cotangent of the lower triangle."""
+    return _half(g + adjoint(g))
 
 
-# cholesky: the lower factor of a symmetric matrix, of which the lower triangle is read
+# cholesky: the lower factor of a Hermitian matrix, of which the lower triangle is read
 
 
 def _cholesky(a: Any) -> Any:
@@ -47,20 +48,20 @@ def _cholesky(a: Any) -> Any:
 
 
 def _between_inverses(factor: Any, x: Any) -> Any:
-    """factor^-1 x factor^-T."""
-    return flip(solve(factor, flip(solve(factor, x))))
+    """factor^-1 x factor^-H."""
+    return adjoint(solve(factor, adjoint(solve(factor, x))))
 
 
 def _cholesky_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    # Murray 2016 (arXiv:1602.07527): s = l^-T half(l^T g) l^-1 in the symmetric a, folded onto the
+    # Murray 2016 (arXiv:1602.07527): s = l^-H half(l^H g) l^-1 in the Hermitian a, folded onto the
     # triangle that is read
-    turned = flip(out)
+    turned = adjoint(out)
     s = _between_inverses(turned, _half(matmul(turned, g)))
     return (folded(s),)
 
 
 def _cholesky_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    return matmul(out, _half(_between_inverses(out, symmetric(tangents[0]))))
+    return matmul(out, _half(_between_inverses(out, hermitian(tangents[0]))))
 
 
 def _cholesky_samples(rng: Rng, dtype: DType) -> Inputs:
@@ -99,7 +100,7 @@ def _pinv_vjp(
     needs: Sequence[bool], g: Any, out: Any, a: Any, rcond: float | None
 ) -> tuple[Any, ...]:
     # The transpose of _pinv_jvp
-    p, pt, gt = out, flip(out), flip(g)
+    p, pt, gt = out, adjoint(out), adjoint(g)
     through = -matmul(matmul(pt, g), pt)
     left = matmul(matmul(gt, p), pt)
     right = matmul(matmul(pt, p), gt)
@@ -110,9 +111,9 @@ def _pinv_vjp(
 
 def _pinv_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any], rcond: float | None) -> Any:
     # Golub and Pereyra 1973, at constant rank:
-    # -p da p + p p^T da^T (1 - a p) + (1 - p a) da^T p^T p
+    # -p da p + p p^H da^H (1 - a p) + (1 - p a) da^H p^H p
     (a,), (t,) = args, tangents
-    p, pt, tt = out, flip(out), flip(t)
+    p, pt, tt = out, adjoint(out), adjoint(t)
     left = matmul(matmul(p, pt), tt)
     right = matmul(matmul(tt, pt), p)
     left = left - matmul(matmul(left, a), p)

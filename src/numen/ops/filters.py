@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive
+from numen.dispatch.primitive import Primitive, conj
 from numen.ops.common import add_tangents, constant, ndim, zeros
 from numen.ops.gathering import gather
 from numen.ops.indexing import getitem
@@ -35,7 +35,10 @@ def _valid(g: Any, v: Any) -> Any:
 
 def _vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, v: Any) -> tuple[Any, ...]:
     # d/da_n = sum_m g_(n+m) v_m, and the same for v
-    return _valid(g, v) if needs[0] else None, _valid(g, a) if needs[1] else None
+    return (
+        _valid(g, conj(v)) if needs[0] else None,
+        _valid(g, conj(a)) if needs[1] else None,
+    )
 
 
 def _jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive, broadcast_to, no_gradient
+from numen.dispatch.primitive import Primitive, broadcast_to, conj
 from numen.errors import DTypeError, describe
-from numen.ops.common import add_tangents, aligned_batch, flat, zeros
+from numen.ops.common import add_tangents, aligned_batch, zeros
+from numen.ops.complex_parts import real
 from numen.ops.comparisons import equal, greater, less
 from numen.ops.samples import (
     DType,
@@ -33,17 +34,16 @@ from numen.ops.selection import where
 
 def _signed(x: Any, a: Any) -> Any:
     """x times the sign of a: exactly 0 where a is 0."""
-    if a.dtype.kind == "c":
-        raise no_gradient("absolute", a)
     return where(greater(a, 0), x, where(less(a, 0), -x, 0))
 
 
 def _absolute_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    return (_signed(g, a),)
+    return (g * sign(a) if a.dtype.kind == "c" else _signed(g, a),)
 
 
 def _absolute_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    return _signed(tangents[0], args[0])
+    (a,), (t,) = args, tangents
+    return real(conj(sign(a)) * t) if a.dtype.kind == "c" else _signed(t, a)
 
 
 absolute: Primitive = Primitive(
@@ -70,7 +70,38 @@ fabs: Primitive = Primitive(
     errors=text_operand,
 )
 
-sign = flat("sign", np.sign, ufunc=np.sign, samples=nonzero, errors=text_operand)
+# sign: piecewise constant among real numbers, z / |z| of complex ones
+
+
+def _turned(x: Any, out: Any, a: Any) -> Any:
+    """The derivative of z / |z|, a symmetric map: what of x is across z, over |z|; 0 at 0."""
+    if a.dtype.kind != "c":
+        return zeros(x.shape, x.dtype, x)
+    size = absolute(a)
+    across = x - out * real(conj(out) * x)
+    return where(equal(a, 0), 0, across / where(equal(a, 0), 1, size))
+
+
+def _sign_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
+    return (_turned(g, out, a),)
+
+
+def _sign_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    return _turned(tangents[0], out, args[0])
+
+
+sign: Primitive = Primitive(
+    "sign",
+    np.sign,
+    vjp=_sign_vjp,
+    jvp=_sign_jvp,
+    batch=aligned_batch(lambda: sign),
+    saves=(0,),
+    saves_out=True,
+    ufunc=np.sign,
+    samples=nonzero,
+    errors=text_operand,
+)
 
 
 def _heaviside_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:

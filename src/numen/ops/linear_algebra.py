@@ -13,7 +13,7 @@ import numpy as np
 
 from numen.dispatch.backends import module_of
 from numen.dispatch.core import ArrayCore
-from numen.dispatch.primitive import Primitive
+from numen.dispatch.primitive import Primitive, conj
 from numen.ops.common import add_tangents, ndim
 from numen.ops.samples import DType, Errors, Inputs, Rng, draw
 from numen.ops.shape import transpose
@@ -31,6 +31,11 @@ def flip(x: Any) -> Any:
         n = ndim(x)
         return transpose(x, axes=(*range(n - 2), n - 1, n - 2))
     return x.swapaxes(-1, -2)
+
+
+def adjoint(x: Any) -> Any:
+    """The conjugate of the transposed matrix (of each of a batch)."""
+    return conj(flip(x))
 
 
 def column(x: Any) -> Any:
@@ -56,8 +61,9 @@ def _size(shape: tuple[int, ...]) -> int:
 
 
 def _by_left(g: Any, a: Any, b: Any) -> Any:
-    """The cotangent of a: g b^T; axes that broadcasting added are summed by the backward pass."""
+    """The cotangent of a: g b^H; axes that broadcasting added are summed by the backward pass."""
     na, nb = len(a.shape), len(b.shape)
+    b = conj(b)
     if nb == 1:
         return g * b if na == 1 else column(g) * b  # (..., M, 1) * (K,)
     if na == 1:
@@ -67,8 +73,9 @@ def _by_left(g: Any, a: Any, b: Any) -> Any:
 
 
 def _by_right(g: Any, a: Any, b: Any) -> Any:
-    """The cotangent of b: a^T g."""
+    """The cotangent of b: a^H g."""
     na, nb = len(a.shape), len(b.shape)
+    a = conj(a)
     if na == 1:
         return g * a if nb == 1 else column(a) * row(g)  # (K, 1) * (..., 1, N)
     if nb == 1:

@@ -1,8 +1,8 @@
-"""Square systems: solve, inv, det, cofactor, detsign and logabsdet, with LAPACK's values.
+"""Square systems: solve, inv, detsign and logabsdet, with LAPACK's values.
 
-Called by `numen.linalg`. `cofactor` is the derivative of det; detsign and logabsdet are the parts
-of slogdet. Matrices are the last two axes, `...` a batch. Next: `factors.py` for cholesky and pinv,
-`spectra.py` for the SVD and eigenvalues.
+Called by `numen.linalg`. detsign and logabsdet are the parts of slogdet. Matrices are the last two
+axes, `...` a batch; `^H` is the conjugate of the transposed matrix. Next: `determinants.py` for
+det, `factors.py` for cholesky and pinv, `spectra.py` for the SVD and eigenvalues.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive
+from numen.dispatch.primitive import Primitive, conj
 from numen.ops.common import ndim, zeros
-from numen.ops.linear_algebra import column, even, flip, matmul, row
+from numen.ops.complex_parts import imag, real
+from numen.ops.linear_algebra import adjoint, column, even, flip, matmul, row
 from numen.ops.reductions import sum
 from numen.ops.samples import DType, Errors, Inputs, Rng, draw
 
@@ -75,13 +76,13 @@ def _solve(a: Any, b: Any) -> Any:
 
 
 def _solve_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
-    # gb = a^-T g; ga = -gb x^T
+    # gb = a^-H g; ga = -gb x^H
     vector = ndim(out) < ndim(a)
     if not vector:
-        gb = solve(flip(a), g)
-        return -matmul(gb, flip(out)) if needs[0] else None, gb
-    gb = solve(flip(a), column(g)).reshape(tuple(g.shape))
-    return -(column(gb) * row(out)) if needs[0] else None, gb
+        gb = solve(adjoint(a), g)
+        return -matmul(gb, adjoint(out)) if needs[0] else None, gb
+    gb = solve(adjoint(a), column(g)).reshape(tuple(g.shape))
+    return -(column(gb) * row(conj(out))) if needs[0] else None, gb
 
 
 def _solve_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
@@ -146,7 +147,7 @@ def _inv(a: Any) -> Any:
 
 
 def _inv_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    turned = flip(out)
+    turned = adjoint(out)
     return (-matmul(matmul(turned, g), turned),)
 
 
@@ -166,72 +167,7 @@ inv: Primitive = Primitive(
 )
 
 
-# det and its derivative
-
-
-def _det(a: Any) -> Any:
-    return module_of(a).linalg.det(a)
-
-
-def _det_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    return (column(column(g)) * cofactor(a),)
-
-
-def _det_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    return inner(cofactor(args[0]), tangents[0])
-
-
-det: Primitive = Primitive(
-    "det",
-    _det,
-    vjp=_det_vjp,
-    jvp=_det_jvp,
-    batch=same_batch(lambda: det),
-    saves=(0,),
-    samples=square_samples,
-    errors=no_squares,
-)
-
-
-def _cofactor(a: Any) -> Any:
-    """det(a) a^-T by the SVD a = u s v: its entries are finite for singular matrices too."""
-    xp = module_of(a)
-    u, s, v = xp.linalg.svd(a)
-    n = s.shape[-1]
-    others = xp.where(xp.eye(n, dtype=bool), xp.ones((), s.dtype), s[..., None, :])
-    products = xp.prod(others, axis=-1)  # (..., n): of all singular values but one
-    turn = xp.linalg.det(u) * xp.linalg.det(v)  # of modulus 1
-    scaled = xp.conj(u) * (turn[..., None] * products)[..., None, :]
-    return xp.matmul(scaled, xp.conj(v))
-
-
-def _cofactor_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    # C = det a^-T: <g, C> a^-T - C g^T a^-T
-    turned = flip(inv(a))
-    scale = column(column(inner(g, out)))
-    return (scale * turned - matmul(matmul(out, flip(g)), turned),)
-
-
-def _cofactor_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    turned, (t,) = flip(inv(args[0])), tangents
-    scale = column(column(inner(turned, t)))
-    return scale * out - matmul(matmul(turned, flip(t)), out)
-
-
-cofactor: Primitive = Primitive(
-    "cofactor",
-    _cofactor,
-    vjp=_cofactor_vjp,
-    jvp=_cofactor_jvp,
-    batch=same_batch(lambda: cofactor),
-    saves=(0,),
-    saves_out=True,
-    samples=square_samples,
-    errors=no_matrices,
-)
-
-
-# slogdet: the sign, which is constant between singular matrices, and the logarithm
+# slogdet: the sign, which real matrices keep until one is singular, and the logarithm
 
 
 def _detsign(a: Any) -> Any:
@@ -239,11 +175,17 @@ def _detsign(a: Any) -> Any:
 
 
 def _detsign_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    return (zeros(tuple(a.shape), g.dtype, g),)
+    # d sign = i sign Im(tr(a^-1 da)): i Im(g sign*) a^-H
+    if g.dtype.kind != "c":
+        return (zeros(tuple(a.shape), g.dtype, g),)
+    turn = imag(g * conj(out)) * 1j
+    return (column(column(turn)) * adjoint(inv(a)),)
 
 
 def _detsign_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    return zeros(tuple(out.shape), out.dtype, out)
+    if out.dtype.kind != "c":
+        return zeros(tuple(out.shape), out.dtype, out)
+    return out * 1j * imag(inner(flip(inv(args[0])), tangents[0]))
 
 
 detsign: Primitive = Primitive(
@@ -252,6 +194,8 @@ detsign: Primitive = Primitive(
     vjp=_detsign_vjp,
     jvp=_detsign_jvp,
     batch=same_batch(lambda: detsign),
+    saves=(0,),
+    saves_out=True,
     samples=square_samples,
     errors=no_squares,
 )
@@ -262,11 +206,11 @@ def _logabsdet(a: Any) -> Any:
 
 
 def _logabsdet_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    return (column(column(g)) * flip(inv(a)),)
+    return (column(column(g)) * adjoint(inv(a)),)
 
 
 def _logabsdet_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    return inner(flip(inv(args[0])), tangents[0])
+    return real(inner(flip(inv(args[0])), tangents[0]))
 
 
 logabsdet: Primitive = Primitive(
@@ -281,4 +225,4 @@ logabsdet: Primitive = Primitive(
 )
 
 
-ROWS = (solve, inv, det, cofactor, detsign, logabsdet)
+ROWS = (solve, inv, detsign, logabsdet)

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive
+from numen.dispatch.primitive import Primitive, conj, times
 from numen.ops.common import kept_shape
 from numen.ops.comparisons import equal
+from numen.ops.complex_parts import real
 from numen.ops.reductions import sum
 from numen.ops.samples import DType, Errors, Inputs, Rng, away_from_zero
 from numen.ops.selection import where
@@ -39,12 +40,13 @@ def _vjp(
 ) -> tuple[Any, ...]:
     if not keepdims:
         g = g.reshape(kept_shape(tuple(a.shape), axis))
-    return (g * _direction(a, out, axis, keepdims),)
+    return (times(g, _direction(a, out, axis, keepdims)),)
 
 
 def _jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any], axis: Axes, keepdims: bool) -> Any:
     (a,), (t,) = args, tangents
-    return sum(t * _direction(a, out, axis, keepdims), axis=axis, keepdims=keepdims)
+    along = real(times(t, conj(_direction(a, out, axis, keepdims))))
+    return sum(along, axis=axis, keepdims=keepdims)
 
 
 def _batch(size: int, args: Sequence[Any], axes: Sequence[bool], axis: Axes, keepdims: bool) -> Any:

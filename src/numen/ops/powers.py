@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -13,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.core import ArrayCore
-from numen.dispatch.primitive import Primitive, broadcast_to, elementwise
+from numen.dispatch.primitive import Primitive, broadcast_to, conj, elementwise, times
 from numen.ops.common import add_tangents, aligned_batch, is_number, zeros
-from numen.ops.comparisons import equal, greater
+from numen.ops.comparisons import equal, greater, not_equal
 from numen.ops.elementwise import log, power, sqrt
+from numen.ops.masked import over
 from numen.ops.samples import (
     DType,
     Inputs,
@@ -29,7 +31,7 @@ from numen.ops.samples import (
 )
 from numen.ops.selection import cast, where
 
-FLOAT64 = np.dtype(np.float64)
+FLOAT64, COMPLEX128 = np.dtype(np.float64), np.dtype(np.complex128)
 
 square = elementwise(
     "square",
@@ -51,7 +53,7 @@ reciprocal = elementwise(
 
 
 def _cbrt_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    return (g / (3.0 * (out * out)),)
+    return (over(g, 3.0 * (out * out)),)
 
 
 cbrt = elementwise(
@@ -77,11 +79,14 @@ def _by_base(a: Any, b: Any) -> Any:
 
 
 def _by_exponent(a: Any, b: Any) -> Any:
-    """a**b log(a) where a > 0, else exactly 0."""
+    """a**b log(a) where a > 0 (among complex numbers, where it is not 0), else exactly 0."""
     if is_number(a):
+        if isinstance(a, complex) or b.dtype.kind == "c":
+            return cmath.log(a) * float_power(a, b) if a else None
         return math.log(a) * float_power(a, b) if a > 0 else None
-    inside = greater(a, 0)
-    base = cast(where(inside, a, 1), dtype=FLOAT64)
+    is_complex = "c" in (a.dtype.kind, b.dtype.kind)
+    inside = not_equal(a, 0) if is_complex else greater(a, 0)
+    base = cast(where(inside, a, 1), dtype=COMPLEX128 if is_complex else FLOAT64)
     return where(inside, float_power(base, b) * log(base), 0)
 
 
@@ -92,7 +97,10 @@ def _float_power_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) ->
             cotangents.append(None)
             continue
         factor = slope(a, b)
-        cotangents.append(zeros(g.shape, g.dtype, g) if factor is None else g * factor)
+        if factor is None:
+            cotangents.append(zeros(g.shape, g.dtype, g))
+        else:
+            cotangents.append(times(g, factor if g.dtype.kind != "c" else conj(factor)))
     return tuple(cotangents)
 
 
@@ -101,7 +109,7 @@ def _float_power_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> 
     for t, slope in zip(tangents, (_by_base, _by_exponent), strict=True):
         factor = None if t is None else slope(*args)
         if factor is not None:
-            total = add_tangents(total, t * factor)
+            total = add_tangents(total, times(t, factor))
     return zeros(out.shape, out.dtype, out) if total is None else broadcast_to(total, out.shape)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from numen.dispatch import slots
 from numen.dispatch.core import SCALAR, ArrayCore
 from numen.dispatch.primitive import Primitive, align, broadcast_to, linear
 from numen.ops.common import zeros
@@ -82,8 +83,21 @@ def _cast(a: Any, dtype: np.dtype[Any]) -> Any:
     return a.astype(dtype) if hasattr(a, "astype") else np.asarray(a).astype(dtype)[()]
 
 
+def _linear_cast(x: Any, dtype: np.dtype[Any]) -> Any:
+    """x in a dtype; the real part of complex numbers for a real one, which NumPy warns of."""
+    if x.dtype == dtype:
+        return x
+    if x.dtype.kind == "c" and dtype.kind != "c":
+        x = slots.primitive("real")(x)
+    return cast(x, dtype=dtype)
+
+
 def _cast_transpose(g: Any, a: Any, dtype: np.dtype[Any]) -> Any:
-    return g if g.dtype == a.dtype else cast(g, dtype=a.dtype)
+    return _linear_cast(g, a.dtype)
+
+
+def _cast_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any], dtype: np.dtype[Any]) -> Any:
+    return _linear_cast(tangents[0], dtype)
 
 
 def _cast_batch(size: int, a: Any, dtype: np.dtype[Any]) -> Any:
@@ -110,6 +124,7 @@ cast = linear(
     samples=_cast_samples,
     errors=_cast_errors,
 )
+cast.jvp = _cast_jvp
 
 
 # copy

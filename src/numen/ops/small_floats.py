@@ -26,7 +26,7 @@ matmul dot inner vdot tensordot einsum vecdot matvec vecmat convolve correlate
 ACCUMULATES = frozenset(_ACCUMULATES.split())
 """Rows and functions that add up products or elements."""
 
-PROMOTES = {"where": 1, "concatenate": 0, "clip": 0}
+PROMOTES = {"where": 1, "concatenate": 0, "clip": 0, "masked_product": 0, "masked_quotient": 0}
 """Rows without a ufunc whose operands, from a position on, get one dtype."""
 
 

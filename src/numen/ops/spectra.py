@@ -1,9 +1,10 @@
-"""The parts of the SVD and of the symmetric eigenproblem, one row each, so that all differentiate.
+"""The parts of the SVD and of the Hermitian eigenproblem, one row each, so that all differentiate.
 
-svdvals, svd_u, svd_v: a = u s v with min(M, N) columns in u. eigvalsh, eigh_v: of a symmetric
-matrix, of which the lower triangle is read. Vectors are unique up to sign; where two values are
-equal they have no derivative, and their gradient is NaN. Called by `numen.linalg`. Next:
-`norms.py`.
+svdvals, svd_u, svd_v: a = u s v with min(M, N) columns in u. eigvalsh, eigh_v: of a Hermitian
+matrix, of which the lower triangle is read. Vectors are unique up to sign, complex ones up to a
+factor of modulus 1 (of a column of u and the row of v together), and their rules hold for functions
+that do not depend on it. Where two values are equal the vectors have no derivative, and their
+gradient is NaN. Called by `numen.linalg`. Next: `eigen.py` for general matrices, `orthogonal.py`.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from numen.dispatch.backends import module_of
 from numen.dispatch.primitive import Primitive
 from numen.ops.common import constant
 from numen.ops.comparisons import equal
-from numen.ops.factors import folded, symmetric
-from numen.ops.linear_algebra import column, flip, matmul, row
+from numen.ops.complex_parts import imag, real
+from numen.ops.factors import folded, hermitian
+from numen.ops.linear_algebra import adjoint, column, flip, matmul, row
 from numen.ops.matrices import no_matrices, no_squares, same_batch
 from numen.ops.reductions import sum
 from numen.ops.samples import DType, Inputs, Rng, distinct, draw
@@ -27,26 +29,35 @@ from numen.ops.selection import where
 # What the rules share
 
 
-def _reciprocal(x: Any) -> Any:
+def reciprocal(x: Any) -> Any:
     """1 / x, NaN where x is 0: there the vectors have no derivative."""
     zero = equal(x, 0)
     return where(zero, np.nan, 1 / where(zero, 1, x))
 
 
-def _gaps(values: Any) -> Any:
+def gaps(values: Any) -> Any:
     """1 / (values_j - values_i) as a matrix, 0 on its diagonal."""
     same = constant(np.eye(values.shape[-1], dtype=np.bool_), values)
     gaps = row(values) - column(values)
-    return where(same, 0, _reciprocal(where(same, 1, gaps)))
+    return where(same, 0, reciprocal(where(same, 1, gaps)))
 
 
 def _couplings(s: Any) -> tuple[Any, Any]:
     """s_j / (s_j^2 - s_i^2) and s_i / (s_j^2 - s_i^2)."""
-    gaps = _gaps(s * s)
-    return gaps * row(s), gaps * column(s)
+    between = gaps(s * s)
+    return between * row(s), between * column(s)
 
 
-def _diagonal_of_product(a: Any, b: Any) -> Any:
+def _turns(p: Any, s: Any) -> Any:
+    """(p - p^H) / 4 s on the diagonal: half of what turns the phases of u and v apart, whose sum is
+    free; 0 for real matrices."""
+    if p.dtype.kind != "c":
+        return 0
+    same = constant(np.eye(s.shape[-1], dtype=np.bool_), s)
+    return where(same, imag(p) * row(reciprocal(s)) / 2, 0) * 1j
+
+
+def diagonal_of_product(a: Any, b: Any) -> Any:
     """The diagonal of a b."""
     return sum(a * flip(b), axis=(len(a.shape) - 1,), keepdims=False)
 
@@ -56,7 +67,7 @@ def _outside(x: Any, basis: Any, s: Any) -> Any:
     span everything."""
     if basis.shape[-2] == basis.shape[-1]:
         return 0
-    return (x - matmul(basis, matmul(flip(basis), x))) * row(_reciprocal(s))
+    return (x - matmul(basis, matmul(adjoint(basis), x))) * row(reciprocal(s))
 
 
 def _spread_values(rng: Rng, shape: tuple[int, ...], dtype: DType) -> Any:
@@ -88,7 +99,7 @@ def _svdvals_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, 
 
 def _svdvals_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
     (a,), (t,) = args, tangents
-    return _diagonal_of_product(matmul(flip(svd_u(a)), t), flip(svd_v(a)))
+    return real(diagonal_of_product(matmul(adjoint(svd_u(a)), t), adjoint(svd_v(a))))
 
 
 svdvals: Primitive = Primitive(
@@ -110,17 +121,18 @@ def _svd_u(a: Any) -> Any:
 def _svd_u_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
     # The transpose of _svd_u_jvp
     s, v = svdvals(a), svd_v(a)
-    turn = matmul(flip(out), g)
-    p = _couplings(s)[0] * (turn - flip(turn))
+    turn = matmul(adjoint(out), g)
+    p = _couplings(s)[0] * (turn - adjoint(turn)) + _turns(turn, s)
     return (matmul(matmul(out, p) + _outside(g, out, s), v),)
 
 
 def _svd_u_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    # u (c_j * p + c_i * p^T) with p = u^T da v^T and couplings c, and what lies outside u's span
+    # u (c_j * p + c_i * p^H) with p = u^H da v^H and couplings c, and what lies outside u's span
     (a,), (t,) = args, tangents
-    s, moved = svdvals(a), matmul(t, flip(svd_v(a)))
-    p, (by_column, by_row) = matmul(flip(out), moved), _couplings(s)
-    return matmul(out, by_column * p + by_row * flip(p)) + _outside(moved, out, s)
+    s, moved = svdvals(a), matmul(t, adjoint(svd_v(a)))
+    p, (by_column, by_row) = matmul(adjoint(out), moved), _couplings(s)
+    within = by_column * p + by_row * adjoint(p) + _turns(p, s)
+    return matmul(out, within) + _outside(moved, out, s)
 
 
 svd_u: Primitive = Primitive(
@@ -141,20 +153,21 @@ def _svd_v(a: Any) -> Any:
 
 
 def _svd_v_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    s, basis, turned = svdvals(a), flip(out), flip(g)
+    s, basis, turned = svdvals(a), adjoint(out), adjoint(g)
     turn = matmul(out, turned)
-    p = _couplings(s)[1] * (turn - flip(turn))
+    p = _couplings(s)[1] * (turn - adjoint(turn)) - _turns(turn, s)
     outside = _outside(turned, basis, s)
     within = matmul(p, out)
-    return (matmul(svd_u(a), within if isinstance(outside, int) else within + flip(outside)),)
+    return (matmul(svd_u(a), within if isinstance(outside, int) else within + adjoint(outside)),)
 
 
 def _svd_v_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
     (a,), (t,) = args, tangents
-    s, basis = svdvals(a), flip(out)
-    moved = matmul(flip(t), svd_u(a))
-    p, (by_column, by_row) = flip(matmul(out, moved)), _couplings(s)
-    return flip(matmul(basis, by_row * p + by_column * flip(p)) + _outside(moved, basis, s))
+    s, basis = svdvals(a), adjoint(out)
+    moved = matmul(adjoint(t), svd_u(a))
+    p, (by_column, by_row) = adjoint(matmul(out, moved)), _couplings(s)
+    within = by_row * p + by_column * adjoint(p) - _turns(p, s)
+    return adjoint(matmul(basis, within) + _outside(moved, basis, s))
 
 
 svd_v: Primitive = Primitive(
@@ -190,12 +203,12 @@ def _eigvalsh(a: Any) -> Any:
 
 def _eigvalsh_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
     v = eigh_v(a)
-    return (folded(matmul(v * row(g), flip(v))),)
+    return (folded(matmul(v * row(g), adjoint(v))),)
 
 
 def _eigvalsh_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
     v = eigh_v(args[0])
-    return _diagonal_of_product(matmul(flip(v), symmetric(tangents[0])), v)
+    return real(diagonal_of_product(matmul(adjoint(v), hermitian(tangents[0])), v))
 
 
 eigvalsh: Primitive = Primitive(
@@ -215,14 +228,14 @@ def _eigh_v(a: Any) -> Any:
 
 
 def _eigh_v_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    turned = flip(out)
-    turn = _gaps(eigvalsh(a)) * matmul(turned, g)
+    turned = adjoint(out)
+    turn = gaps(eigvalsh(a)) * matmul(turned, g)
     return (folded(matmul(matmul(out, turn), turned)),)
 
 
 def _eigh_v_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    moved = matmul(matmul(flip(out), symmetric(tangents[0])), out)
-    return matmul(out, _gaps(eigvalsh(args[0])) * moved)
+    moved = matmul(matmul(adjoint(out), hermitian(tangents[0])), out)
+    return matmul(out, gaps(eigvalsh(args[0])) * moved)
 
 
 eigh_v: Primitive = Primitive(

@@ -47,8 +47,17 @@ tan = _unary(np.tan, lambda o: 1.0 + o * o, between(-1.2, 1.2))
 
 # To an angle; (1 - a) (1 + a) keeps the digits that 1 - a**2 loses near 1
 
-arcsin = _unary(np.arcsin, lambda a: 1.0 / sqrt((1.0 - a) * (1.0 + a)), INSIDE)
-arccos = _unary(np.arccos, lambda a: -1.0 / sqrt((1.0 - a) * (1.0 + a)), INSIDE)
+
+
+def _cosine(a: Any) -> Any:
+    """sqrt(1 - a**2), the cosine of an angle whose sine is `a`."""
+    if a.dtype.kind == "c":  # the sign of a zero imaginary part tells the sides of the branch cuts
+        return sqrt(-(a - 1.0) * (1.0 + a))
+    return sqrt((1.0 - a) * (1.0 + a))
+
+
+arcsin = _unary(np.arcsin, lambda a: 1.0 / _cosine(a), INSIDE)
+arccos = _unary(np.arccos, lambda a: -1.0 / _cosine(a), INSIDE)
 arctan = _unary(np.arctan, lambda a: 1.0 / (1.0 + a * a))
 
 
@@ -93,9 +102,16 @@ hypot = elementwise(
 
 # Hyperbolic
 
+
+def _arcsinh_slope(a: Any) -> Any:
+    if a.dtype.kind == "c":  # hypot has no complex numbers, and needs none here
+        return 1.0 / sqrt((1.0 - 1j * a) * (1.0 + 1j * a))
+    return 1.0 / hypot(a, 1.0)
+
+
 sinh = _unary(np.sinh, lambda a: cosh(a))
 cosh: Primitive = _unary(np.cosh, lambda a: sinh(a))
-arcsinh = _unary(np.arcsinh, lambda a: 1.0 / hypot(a, 1.0))
+arcsinh = _unary(np.arcsinh, _arcsinh_slope)
 arccosh = _unary(np.arccosh, lambda a: 1.0 / (sqrt(a - 1.0) * sqrt(a + 1.0)), between(1.25, 3.0))
 arctanh = _unary(np.arctanh, lambda a: 1.0 / ((1.0 - a) * (1.0 + a)), INSIDE)
 

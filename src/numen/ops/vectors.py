@@ -11,18 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch.primitive import Primitive
+from numen.dispatch.primitive import Primitive, conj
 from numen.ops.common import add_tangents
-from numen.ops.complex_parts import conjugate
 from numen.ops.linear_algebra import flip
 from numen.ops.samples import DType, Errors, Inputs, Rng, draw
 
 Rule = Callable[..., Any]
 Shapes = list[tuple[tuple[int, ...], tuple[int, ...]]]
-
-
-def _conjugated(x: Any) -> Any:
-    return conjugate(x) if x.dtype.kind == "c" else x
 
 
 def _last(x: Any) -> Any:
@@ -89,7 +84,7 @@ def _product(
 vecdot = _product(
     "vecdot",
     (1, 1),
-    lambda g, b: _last(g) * b,  # (..., 1) * (..., N)
+    lambda g, b: _last(conj(g)) * b,  # (..., 1) * (..., N)
     lambda g, a: _last(g) * a,
     [((4,), (4,)), ((3, 4), (4,)), ((3, 1, 4), (2, 4)), ((4,), (2, 3, 4)), ((2, 0), (0,))],
     lambda a, b: (_before_last(a.conj()) @ _last(b))[..., 0, 0],
@@ -101,15 +96,15 @@ if hasattr(np, "matvec"):
     matvec: Primitive = _product(
         "matvec",
         (2, 1),
-        lambda g, b: _last(g) * _before_last(_conjugated(b)),  # (..., M, 1) * (..., 1, N)
-        lambda g, a: matvec(_conjugated(flip(a)), g),  # (..., N, M) times (..., M)
+        lambda g, b: _last(g) * _before_last(conj(b)),  # (..., M, 1) * (..., 1, N)
+        lambda g, a: matvec(conj(flip(a)), g),  # (..., N, M) times (..., M)
         [((3, 4), (4,)), ((2, 3, 4), (4,)), ((3, 4), (2, 4)), ((2, 1, 3, 4), (5, 4))],
         lambda a, b: (a @ _last(b))[..., 0],
     )
     vecmat = _product(
         "vecmat",
         (1, 2),
-        lambda g, b: matvec(b, g),  # (..., N, M) times (..., M)
+        lambda g, b: matvec(b, conj(g)),  # (..., N, M) times (..., M)
         lambda g, a: _last(a) * _before_last(g),  # (..., N, 1) * (..., 1, M)
         [((4,), (4, 3)), ((2, 4), (4, 3)), ((4,), (2, 4, 3)), ((5, 4), (2, 1, 4, 3))],
         lambda a, b: (_before_last(a.conj()) @ b)[..., 0, :],

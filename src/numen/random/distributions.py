@@ -6,12 +6,13 @@ and `legacy.py` inherit this class and add what they have of their own.
 
 from __future__ import annotations
 
+import functools
 import importlib
 from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core, modes, views
+from numen.dispatch import core, frames, modes, views
 from numen.dispatch.core import ArrayCore
 from numen.errors import describe
 from numen.namespace.calling import run_host
@@ -168,7 +169,12 @@ class Distributions:
         elif not isinstance(kwargs["out"], ArrayCore):
             raise TypeError(f"{name}: out must be an Array, got {describe(kwargs['out'])}")
         untraced()
-        return run_host(getattr(self._numpy, name), name, args, kwargs)
+        function = getattr(self._numpy, name)
+        if modes.state.level and name != "get_state" and "out" not in kwargs:
+            if not any([frames.level_of(a) for a in (*args, *kwargs.values())]):
+                draw = functools.partial(run_host, function, name, args, kwargs)
+                return frames.draw_by_example(draw, name)
+        return run_host(function, name, args, kwargs)
 
     def _shuffle(self, x: Any, axis: int, more: dict[str, Any]) -> None:
         """Shuffle in place. Where a gradient is concerned the rows move instead of the memory: the

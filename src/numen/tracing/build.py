@@ -33,6 +33,9 @@ SWAPPED = {
 }
 COMPARISONS = frozenset(SWAPPED)
 
+PROMOTING = frozenset({"where", "relu", "concatenate", "masked_product", "masked_quotient"})
+"""Rows that are no ufunc but promote as one."""
+
 INT = np.dtype(np.int64)
 
 SCALAR_DTYPES = {
@@ -145,7 +148,7 @@ def _instruction(
         (source,) = item.args
         assert isinstance(source, int)
         return value(source)
-    if prim.ufunc is not None or name in ("where", "relu", "concatenate"):
+    if prim.ufunc is not None or name in PROMOTING:
         kinds = [_kind(ref, metas) for ref in item.args]
         dtypes, _ = resolve_kinds(prim, tuple(kinds))
         if name in COMPARISONS:

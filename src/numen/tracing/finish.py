@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core
+from numen.dispatch import core, places
 from numen.dispatch.core import SCALAR, ArrayCore, Cell, Node
 from numen.dispatch.primitive import Primitive
 from numen.errors import InternalError
@@ -76,7 +76,9 @@ class Finisher:
             written = self.objects[reg]
             if written._v is None:
                 written._v = Cell()
-            written._v.cell.t = core.next_stamp()
+            cell = written._v.cell
+            cell.t = core.next_stamp()
+            cell.place = places.here()
         return output
 
     def make(self, described: Any) -> Any:

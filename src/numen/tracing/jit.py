@@ -131,7 +131,7 @@ class Jit:
                     break  # nothing was written: Python runs again and raises what eager raises
                 if result is not MISS:
                     return result
-        if modes.ACTIVE and modes.state.recorder is not None:
+        if modes.ACTIVE and (modes.state.recorder is not None or modes.state.level):
             return self._function(*args, **kwargs)
         if config.engine == "numpy" or not platforms.available() or modes.errstate_is_strict():
             return self._function(*args, **kwargs)

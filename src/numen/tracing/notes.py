@@ -15,6 +15,7 @@ import numpy as np
 
 from numen.dispatch import core, modes
 from numen.dispatch.core import NEVER_WRITTEN, ArrayCore, Leaf, Node, View
+from numen.dispatch.frames import Frame, below
 from numen.dispatch.primitive import Primitive
 from numen.errors import TraceError
 from numen.tracing.host import HostExpr, HostScalar, plain, text_of
@@ -101,6 +102,8 @@ class Notes(Registers):
         foreign: its memory is an ndarray's, so a write into it or a result that shares it can't be
         replayed.
         """
+        if type(array._d) is Frame:
+            return
         if foreign:
             self._foreign.add(id(array))
             self._keep.append(array)
@@ -109,6 +112,8 @@ class Notes(Registers):
     @noting
     def wrote(self, x: ArrayCore, value: Any) -> None:
         """Note an in-place write of `value` into all of x; called after the data changed."""
+        if type(x._d) is Frame:
+            return  # the write into the values below was noted
         memory = x._v
         cell = memory.cell
         root = self._root(x)
@@ -209,6 +214,8 @@ class Notes(Registers):
     # -------------------------------------------------------------------------------------- queries
     def query(self, array: ArrayCore, kind: str) -> Any:
         """Python asks for a value: the trace goes on for this outcome."""
+        if type(array._d) is Frame:
+            return CONVERSIONS[kind](below(array._d, f"{kind}()"))
         value = CONVERSIONS[kind](array._d)
         reg = self._register(array)
         if reg is None or self.dead is not None:

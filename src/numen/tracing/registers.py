@@ -23,6 +23,7 @@ from numen.dispatch.core import (
     View,
     is_differentiable,
 )
+from numen.dispatch.frames import Frame
 from numen.dispatch.primitive import Primitive
 from numen.errors import TraceError, describe
 from numen.tracing.snapshot import Snapshot
@@ -229,6 +230,8 @@ class Registers:
     @noting
     def tag(self, array: ArrayCore, holder: ArrayCore | None = None) -> Any:
         """The tag for another Array object (`holder`) that holds the same present value."""
+        if type(array._d) is Frame:
+            return None
         return (self, self.reg(array), NEVER_WRITTEN if holder is None else stamp_of(holder))
 
 

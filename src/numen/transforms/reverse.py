@@ -1,7 +1,8 @@
 """Reverse mode as functions of functions.
 
-The argument to differentiate is aliased with a fresh node above it, so inner and outer derivatives
-do not mix; the backward pass stops at that node. `create_graph` is always on: transforms nest.
+The arrays to differentiate, also those inside tuples, lists and dicts, are aliased with fresh nodes
+above them, so inner and outer derivatives do not mix; the backward pass stops at those nodes.
+`create_graph` is always on: transforms nest. Next: `forward.py`.
 """
 
 from __future__ import annotations
@@ -13,21 +14,22 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import backward as _backward
-from numen.dispatch import core, modes, slots
+from numen.dispatch import core, frames, modes, slots
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import ArrayCore, Leaf, Node
-from numen.errors import DTypeError, GradientError, describe
+from numen.errors import DTypeError, GradientError, ShapeError, describe
+from numen.transforms.trees import Structure, flatten
 
 
 def _alias(x: Any, op: str, position: int) -> Any:
     """An Array with x's values and a node of its own above x's."""
     a = as_array(x)
-    if (
-        a._d.dtype.kind != "f" and not core.is_differentiable(a._d.dtype)
-    ) or a._d.dtype.kind == "c":
+    if not core.is_differentiable(a._d.dtype):
         raise DTypeError(
-            f"{op}: argument {position} must be of a real floating dtype, got {describe(a)}"
+            f"{op}: argument {position} must be of a floating or complex dtype, got {describe(a)}"
         )
+    if modes.state.level:
+        a = frames.lifted(a)
     alias = core.ARRAY(a._d)
     alias._t = _backward.register_of(a)
     if a._n is None:
@@ -35,6 +37,13 @@ def _alias(x: Any, op: str, position: int) -> Any:
     else:
         alias._n = Node(slots.primitive("copy"), (a._n,), (None,), {}, None, a._d)
     return alias
+
+
+def _aliased(tree: Any, op: str, position: int) -> tuple[Any, list[Any], Structure]:
+    """A container with aliases for its arrays, the aliases, and its structure."""
+    leaves, structure = flatten(tree)
+    aliases = [_alias(x, op, position) for x in leaves]
+    return structure.unflatten(aliases), aliases, structure
 
 
 def _positions(argnums: int | Sequence[int], count: int, op: str) -> tuple[int, ...]:
@@ -47,13 +56,14 @@ def _positions(argnums: int | Sequence[int], count: int, op: str) -> tuple[int, 
     return tuple([i % count for i in numbers])
 
 
-def _cotangents(out: Any, seed: Any, aliases: Sequence[Any]) -> list[Any]:
-    found = _backward.backward([out], [seed], wrt=[a._n for a in aliases], create_graph=True)
+def _cotangents(outs: Sequence[Any], seeds: Sequence[Any], aliases: Sequence[Any]) -> list[Any]:
+    """The cotangents of the aliases, zeros where nothing leads to them."""
+    found = _backward.backward(outs, seeds, wrt=[a._n for a in aliases], create_graph=True)
     results = []
     for a, g in zip(aliases, found, strict=True):
         if g is None:
             g = slots.primitive("broadcast_to")(
-                core.new_constant(np.zeros((), a._d.dtype)), shape=a._d.shape
+                core.new_constant(np.zeros((), a._d.dtype)), shape=tuple(a._d.shape)
             )
             g = slots.primitive("copy")(g)
         results.append(g)
@@ -70,12 +80,13 @@ def value_and_grad(
     f : callable
         Returns a real array of one element (with `has_aux`, a pair of that and anything).
     argnums : int or sequence of int
-        Which positional arguments; one gradient for an int, a tuple for a sequence.
+        Which positional arguments: arrays, or tuples, lists and dicts of arrays. One gradient, of
+        the argument's form, for an int; a tuple of them for a sequence.
 
     Raises
     ------
     GradientError
-        If f's result does not have exactly one element.
+        If f's result does not have exactly one element, or is complex.
     DTypeError
         If an argument's dtype carries no gradient.
 
@@ -91,19 +102,27 @@ def value_and_grad(
         positions = _positions(argnums, len(args), "grad")
         inputs = list(args)
         with modes.set_grad_enabled(True):
-            aliases = [_alias(args[i], "grad", i) for i in positions]
-            for i, a in zip(positions, aliases, strict=True):
-                inputs[i] = a
+            aliases, forms = [], []
+            for i in positions:
+                inputs[i], leaves, structure = _aliased(args[i], "grad", i)
+                aliases += leaves
+                forms.append(structure)
             result = f(*inputs, **kwargs)
             out, aux = result if has_aux else (result, None)
             if not isinstance(out, ArrayCore) or out._d.size != 1:
                 raise GradientError(
                     f"grad: f must return an array of one element, got {describe(out)}"
                 )
-            grads = _cotangents(out, None, aliases)
+            if out._d.dtype.kind == "c":
+                raise GradientError(
+                    f"grad: f must return a real array of one element, got {describe(out)}. Hint: "
+                    "take real(), imag() or abs() of it; vjp takes complex cotangents"
+                )
+            grads = _cotangents([out], [None], aliases)
         value = _outside(out, aliases)
-        grads = [_outside(g, aliases) for g in grads]
-        gradient = grads[0] if isinstance(argnums, int) else tuple(grads)
+        found = iter([_outside(g, aliases) for g in grads])
+        trees = [form.unflatten([next(found) for _ in range(form.count)]) for form in forms]
+        gradient = trees[0] if isinstance(argnums, int) else tuple(trees)
         return ((value, aux) if has_aux else value), gradient
 
     return wrapped
@@ -157,13 +176,18 @@ def grad(
     return wrapped
 
 
-def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """Evaluate f and return (result, pull): pull(cotangent) gives one cotangent per primal.
+
+    Primals, result and cotangents may be tuples, lists and dicts of arrays; the cotangent has the
+    result's form. With `has_aux` f returns a pair, whose second part comes back as a third.
 
     Raises
     ------
+    GradientError
+        If f returns something else than floating arrays.
     ShapeError
-        If pull gets a cotangent of another shape than the result.
+        If pull gets a cotangent of another shape or form than the result.
 
     Examples
     --------
@@ -173,15 +197,23 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     (array([ 2., 40.]),)
     """
     with modes.set_grad_enabled(True):
-        aliases = [_alias(x, "vjp", i) for i, x in enumerate(primals)]
-        out = f(*aliases)
-    if not isinstance(out, ArrayCore):
-        raise GradientError(f"vjp: f must return an array, got {describe(out)}")
+        inputs, aliases, form = _aliased(primals, "vjp", 0)
+        out = f(*inputs)
+    out, aux = out if has_aux else (out, None)
+    leaves, structure = flatten(out)
+    for leaf in leaves:
+        if not isinstance(leaf, ArrayCore):
+            raise GradientError(f"vjp: f must return an array, got {describe(leaf)}")
 
     def pull(cotangent: Any) -> tuple[Any, ...]:
+        seeds, given = flatten(cotangent)
+        if structure.count == 1 and not isinstance(out, (tuple, list, dict)):
+            seeds = [as_array(cotangent)]
+        elif given != structure:
+            raise ShapeError(f"vjp: a cotangent of the form {given!r} for a result {structure!r}")
         with modes.set_grad_enabled(True):
-            return tuple(
-                [_outside(g, aliases) for g in _cotangents(out, as_array(cotangent), aliases)]
-            )
+            grads = _cotangents(leaves, [as_array(s) for s in seeds], aliases)
+            return form.unflatten([_outside(g, aliases) for g in grads])  # type: ignore[no-any-return]
 
-    return _outside(out, aliases), pull
+    result = structure.unflatten([_outside(x, aliases) for x in leaves])
+    return (result, pull, aux) if has_aux else (result, pull)

@@ -1,0 +1,67 @@
+"""Which transform a value belongs to, and values lifted into the running ones.
+
+Used by the files of this folder and by `transforms/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numen.dispatch import core, modes
+from numen.dispatch.core import NEVER_WRITTEN, ArrayCore
+from numen.dispatch.frames.frame import Frame
+from numen.dispatch.frames.level import Level
+from numen.errors import TransformError, describe
+
+
+def level_of(value: Any) -> int:
+    """The depth of the transform that a value belongs to; 0 outside all."""
+    if isinstance(value, ArrayCore) and type(value._d) is Frame:
+        return value._d.level.depth
+    return 0
+
+
+def note_made(array: ArrayCore) -> None:
+    """Remember an array that is made inside the running transform: a batched value or a tangent may
+    be written into it."""
+    modes.state.levels[-1].made[id(array)] = array
+
+
+def lifted(x: ArrayCore) -> Any:
+    """x as a value of the innermost transform, so that nodes above it are that transform's."""
+    for level in modes.state.levels[level_of(x) :]:
+        x = core.ARRAY(Frame(level, x))
+    return x
+
+
+def top_level(arrays: Sequence[ArrayCore], op: str) -> Level:
+    """The innermost level among arrays."""
+    found: Level | None = None
+    for a in arrays:
+        if type(a._d) is Frame:
+            level = a._d.level
+            if not level.active or modes.state.levels[level.depth - 1 : level.depth] != (level,):
+                raise TransformError(
+                    f"{op}: a {describe(a)} has left its {level.kind}. Hint: return values from "
+                    "the function instead of storing them outside"
+                )
+            if found is None or level.depth > found.depth:
+                found = level
+    assert found is not None
+    return found
+
+
+def newest_write(a: ArrayCore) -> int:
+    """The stamp of the last write into an array's memory, also through the values below a Frame."""
+    stamp = NEVER_WRITTEN if a._v is None else a._v.t
+    raw = a._d
+    while type(raw) is Frame:
+        memory = raw.value._v
+        if memory is not None and memory.t < stamp:
+            stamp = memory.t
+        raw = raw.value._d
+    return stamp
+
+
+core.note_made = note_made

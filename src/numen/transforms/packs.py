@@ -1,0 +1,78 @@
+"""Packs: one node for a call with several results.
+
+The backward pass knows one cotangent per node. A call whose results share one backward step has one
+node, whose cotangent is a Pack of theirs, and above it an unpacking node for each result. Used by
+`rules.py` and `checkpointing.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from numen.dispatch.core import Node
+from numen.dispatch.primitive import Primitive
+
+
+class Pack:
+    """The cotangents of a call's results, None for those that have none.
+
+    Looks like an array of objects to the backward pass, which adds cotangents and compares their
+    shapes and dtypes with the node's.
+    """
+
+    __slots__ = ("parts", "shape")
+    dtype: np.dtype[Any] = np.dtype(object)
+    ndim = 1
+    size = 0
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts = parts
+        self.shape = (len(parts),)
+
+    def __add__(self, other: Pack) -> Pack:
+        pairs = zip(self.parts, other.parts, strict=True)
+        return Pack([b if a is None else a if b is None else a + b for a, b in pairs])
+
+
+def _picked(parts: Any, index: int, count: int) -> Any:
+    return parts[index]
+
+
+def _into_pack(
+    needs: Sequence[bool], g: Any, out: Any, parts: Any, index: int, count: int
+) -> tuple[Any, ...]:
+    return (Pack([g if i == index else None for i in range(count)]),)
+
+
+UNPACK = Primitive("unpack", _picked, vjp=_into_pack)
+"""The row of one result of a call: only its backward pass is ever run."""
+
+
+def call_node(
+    prim: Primitive,
+    parents: tuple[Any, ...],
+    args: tuple[Any, ...],
+    params: dict[str, Any],
+    results: Sequence[Any],
+) -> Node:
+    """The node of a call with these raw results."""
+    data = results[0] if len(results) == 1 else Pack([None] * len(results))
+    return Node(prim, parents, args, params, None, data)
+
+
+def result_node(call: Node, index: int, count: int, data: Any) -> Node:
+    """The node of result `index` of `count`; the call's own where there is one result."""
+    if count == 1:
+        return call
+    return Node(UNPACK, (call,), (None,), {"index": index, "count": count}, None, data)
+
+
+def cotangents_of(g: Any, count: int) -> tuple[list[Any], bool]:
+    """The cotangents of a call's results, and whether they are raw."""
+    if isinstance(getattr(g, "_d", None), Pack):
+        g = g._d
+    parts = list(g.parts) if type(g) is Pack else [g]
+    return parts, not any([hasattr(p, "_d") for p in parts])

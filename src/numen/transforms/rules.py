@@ -1,0 +1,593 @@
+"""Rules: ops whose derivative the user wrote, on flat lists of arguments.
+
+`custom.py` and `function.py` make a Rule for a call; `call` evaluates it under whatever transform
+holds. With a gradient it hangs one node above the results, whose backward step calls the user's
+code with Arrays. In `vmap` and `jvp` it runs the rule on the values one level below, so that outer
+gradients meet the user's rule as well. A recorder sees the ops inside. Next: `checkpointing.py`.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numen.dispatch import core, frames, modes, slots, views
+from numen.dispatch.backward import register_of
+from numen.dispatch.convert import as_array
+from numen.dispatch.core import SCALAR, ArrayCore, Cell, Node, View, is_differentiable
+from numen.dispatch.frames import VMAP, Frame, Level, level_of, newest_write
+from numen.dispatch.primitive import Primitive
+from numen.errors import GradientError, ShapeError, TransformError, describe
+from numen.transforms import packs
+
+Leaves = list[Any]
+
+
+class Rule:
+    """One call of a custom op.
+
+    Leaves are the arguments in a flat list: Arrays and anything else. A rule serves one call.
+
+    Attributes
+    ----------
+    name : str
+        For error texts, and the name of the nodes.
+    prim : Primitive
+        The row of its nodes, made once for all calls by `row_of`.
+    pure : bool
+        Running `forward` again gives the same, so saved results that are neither arguments nor
+        results can be differentiated by that.
+    metas : list
+        Shape and dtype of each result, None where it is no array; set by `primal` and `forward`.
+    """
+
+    name: str
+    prim: Primitive
+    pure = True
+    metas: list[Any]
+
+    def primal(self, leaves: Leaves) -> Leaves:
+        """The results."""
+        raise NotImplementedError
+
+    def forward(self, leaves: Leaves, needs: Sequence[bool]) -> tuple[Leaves, Leaves]:
+        """The results, and what `backward` needs; called without gradients of the leaves."""
+        raise NotImplementedError
+
+    def backward(self, saved: Leaves, cotangents: Leaves, needs: Sequence[bool]) -> Leaves:
+        """A cotangent or None for each leaf, from one or None for each result."""
+        raise NotImplementedError
+
+    def tangent(self, primals: Leaves, tangents: Leaves) -> tuple[Leaves, Leaves]:
+        """The results and their tangents, from tangents or None of the leaves."""
+        raise NotImplementedError
+
+    def batch(self, level: Level, leaves: Leaves, axes: Sequence[bool]) -> Leaves:
+        """The results for all examples, their axis in front."""
+        return call(Mapped(self, level, axes), leaves)
+
+    def silent(self, index: int) -> bool:
+        """Whether a result takes no part in gradients."""
+        return False
+
+    def finish(self, leaves: Leaves, outs: Leaves, shown: Leaves) -> None:
+        """Called when the results have their nodes."""
+
+
+def row_of(name: str) -> Primitive:
+    """The row of a custom op's nodes: only its backward pass is ever run."""
+
+    def impl(*args: Any, **params: Any) -> Any:
+        raise GradientError(f"{name}: has no row")
+
+    return Primitive(name, impl, vjp=_vjp)
+
+
+def _vjp(needs: Sequence[bool], g: Any, out: Any, *args: Any, call: Call) -> list[Any]:
+    return call.pull(needs, g, args)
+
+
+def metas_of(outs: Sequence[Any]) -> list[Any]:
+    """Shape and dtype of each result, None for what is no array."""
+    return [(tuple(o._d.shape), o._d.dtype) if isinstance(o, ArrayCore) else None for o in outs]
+
+
+def zeros(meta: tuple[tuple[int, ...], Any]) -> Any:
+    """Zeros of a shape and dtype; False where the dtype carries no derivative, as it leaves other
+    dtypes alone."""
+    shape, dtype = meta
+    return core.new_constant(np.zeros(shape, dtype if is_differentiable(dtype) else np.bool_))
+
+
+def carries_gradient(x: Any, depth: int) -> bool:
+    """Whether x has a node that belongs to the transform at `depth`."""
+    return (
+        isinstance(x, ArrayCore)
+        and x._n is not None
+        and level_of(x) == depth
+        and is_differentiable(x._d.dtype)
+    )
+
+
+# ------------------------------------------------------------ evaluating
+
+
+def call(rule: Rule, leaves: Leaves) -> Leaves:
+    """Evaluate a rule on its flat arguments; returns its flat results.
+
+    Raises
+    ------
+    GradientError
+        If the function's result depends on a captured array that carries a gradient.
+    TransformError
+        If it depends on a captured value of a running vmap or jvp.
+    """
+    arrays = [a for a in leaves if isinstance(a, ArrayCore)]
+    depth = max([level_of(a) for a in arrays], default=0)
+    grad = modes.grad_enabled()
+    if grad and any([carries_gradient(a, depth) for a in arrays]):
+        return _recorded(rule, leaves, depth)
+    if depth:
+        level = frames.top_level(arrays, rule.name)
+        here = [level_of(a) == depth for a in leaves]
+        low = [a._d.value if t else a for a, t in zip(leaves, here, strict=True)]
+        if level.kind == VMAP:
+            return _for_examples(rule, level, leaves, low, here)
+        return _with_tangents(rule, level, leaves, low, here)
+    outs = rule.primal(leaves)
+    return [_captured(rule, o) if grad and o_has_node(o) else o for o in outs]
+
+
+def o_has_node(o: Any) -> bool:
+    return isinstance(o, ArrayCore) and o._n is not None
+
+
+def _captured(rule: Rule, out: Any) -> Any:
+    """The result with a node whose backward pass says that the rule knows arguments alone."""
+    result = core.ARRAY(out._d, None, out._v)
+    result._t = register_of(out, result)
+    result._n = Node(
+        _CAPTURED, (out._n,), (None,), {"message": _capture_text(rule, out)}, None, out._d
+    )
+    return result
+
+
+def _capture_text(rule: Rule, out: Any) -> str:
+    return (
+        f"{rule.name}: the result, a {describe(out)}, depends on a captured array that carries a "
+        "gradient; the rule gives gradients of arguments alone. Hint: make it an argument, or "
+        "detach() it"
+    )
+
+
+def _refuse(needs: Sequence[bool], g: Any, out: Any, *args: Any, message: str) -> Any:
+    raise GradientError(message)
+
+
+_CAPTURED = Primitive("custom rule", lambda a, message: a, vjp=_refuse)
+
+
+def refusing(array: Any, parents: tuple[Any, ...], message: str) -> Any:
+    """An Array of the same values whose backward pass raises a GradientError."""
+    args = (None,) * len(parents)
+    node = Node(_CAPTURED, parents, args, {"message": message}, None, array._d)
+    return core.ARRAY(array._d, node)
+
+
+def _for_examples(
+    rule: Rule, level: Level, leaves: Leaves, low: Leaves, here: Sequence[bool]
+) -> Leaves:
+    """The results of a rule some of whose arguments are Frames of a vmap."""
+    axes = [t and a._d.mapped for a, t in zip(leaves, here, strict=True)]
+    mapped = any(axes)
+    with _left(level):
+        outs = rule.batch(level, low, axes) if mapped else call(rule, low)
+    return [
+        core.ARRAY(Frame(level, o, mapped), None, _scalar_mark(o, mapped))
+        if isinstance(o, ArrayCore)
+        else o
+        for o in outs
+    ]
+
+
+def _scalar_mark(value: Any, mapped: bool) -> Any:
+    return SCALAR if (value._d.ndim == 1 if mapped else value._v is SCALAR) else None
+
+
+def _with_tangents(
+    rule: Rule, level: Level, leaves: Leaves, low: Leaves, here: Sequence[bool]
+) -> Leaves:
+    """The results of a rule some of whose arguments are Frames of a jvp."""
+    tangents = [a._d.tangent if t else None for a, t in zip(leaves, here, strict=True)]
+    with _left(level):
+        if all([t is None for t in tangents]):
+            outs, touts = call(rule, low), None
+        else:
+            outs, touts = rule.tangent(low, tangents)
+    made = []
+    for i, o in enumerate(outs):
+        if isinstance(o, ArrayCore):
+            tangent = None if touts is None or not is_differentiable(o._d.dtype) else touts[i]
+            o = core.ARRAY(Frame(level, o, False, tangent), None, _scalar_mark(o, False))
+        made.append(o)
+    return made
+
+
+class _left:
+    """The user's function runs below a level: a captured value of that level raises there."""
+
+    def __init__(self, level: Level) -> None:
+        self.level = level
+
+    def __enter__(self) -> None:
+        self.level.active = False
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self.level.active = True
+
+
+# ------------------------------------------------------------ recording
+
+
+INPUT, OUTPUT, BETWEEN, OTHER = range(4)
+"""What a saved thing is: an argument, a result, an array that is neither, no array."""
+
+
+class Call:
+    """What the backward step of a recorded call needs beside the arrays that its node holds."""
+
+    def __init__(self, rule: Rule, count: int, recorded: Sequence[int], kinds: Any) -> None:
+        self.rule = rule
+        self.count = count  # of leaves
+        self.recorded = recorded  # which results have nodes
+        self.kinds = kinds  # for each saved thing: what it is, which result, whether a scalar
+        self.node: Any = None
+
+    def pull(self, needs: Sequence[bool], g: Any, args: Sequence[Any]) -> list[Any]:
+        """The cotangents of the arguments, raw or Arrays as g is."""
+        parts, raw = packs.cotangents_of(g, len(self.recorded))
+        create = not raw and modes.grad_enabled()
+        cotangents: Leaves = [None] * len(self.rule.metas)
+        for index, part in zip(self.recorded, parts, strict=True):
+            cotangents[index] = part if part is None or not raw else _array(part)
+        saved = self._saved(args, create)
+        needed = needs[: self.count]
+        with modes.set_grad_enabled(create):
+            found = self.rule.backward(saved, cotangents, needed)
+        results: list[Any] = [None] * len(args)
+        parents = self.node().parents
+        for i, c in enumerate(found):
+            if c is not None and needed[i]:
+                c = _fitting(self.rule, c, parents[i], i)
+                results[i] = core.unwrap(c) if raw else c
+        return results
+
+    def _saved(self, args: Sequence[Any], create: bool) -> Leaves:
+        """The saved things as the user's code gets them; with `create`, as part of the graph."""
+        saved: Leaves = []
+        between = []
+        given = args[self.count : self.count + len(self.kinds)]
+        for place, (value, (kind, index, scalar)) in enumerate(zip(given, self.kinds, strict=True)):
+            if kind != OTHER and not isinstance(value, ArrayCore):
+                value = core.ARRAY(value, None, SCALAR if scalar else None)
+            if create and kind == OUTPUT and index in self.recorded:
+                value = self._result(value, self.recorded.index(index))
+            if create and kind == BETWEEN and value._n is None:
+                if is_differentiable(value._d.dtype):
+                    between.append(place)
+            saved.append(value)
+        if between:
+            self._connect(saved, between, args)
+        return saved
+
+    def _result(self, value: Any, number: int) -> Any:
+        """A saved result as an Array that leads back to the call."""
+        array = core.ARRAY(value._d, None, value._v)
+        array._t = value._t
+        array._n = packs.result_node(self.node(), number, len(self.recorded), value._d)
+        return array
+
+    def _connect(self, saved: Leaves, between: Sequence[int], args: Sequence[Any]) -> None:
+        """Give saved arrays that are neither arguments nor results nodes of their own, which run
+        the forward function once more."""
+        from numen.transforms import checkpointing
+
+        rule, needs = self.rule, tuple([p is not None for p in self.node().parents[: self.count]])
+        if not rule.pure:
+            for place in between:
+                parents = tuple([p for p in self.node().parents[: self.count] if p is not None])
+                saved[place] = refusing(
+                    saved[place],
+                    parents,
+                    f"{rule.name}: its backward uses an array that forward computed and saved, "
+                    "which has no derivative of its own. Hint: return it from forward, or compute "
+                    "it in backward from saved arguments",
+                )
+            return
+        held: Held = args[-1]
+        for a in held.leaves:
+            if isinstance(a, ArrayCore) and newest_write(a) < self.node().stamp:
+                raise GradientError(
+                    f"backward: {rule.name} saved a {describe(a)} that was written in place "
+                    "afterwards. Hint: write into a copy"
+                )
+
+        def again(leaves: Leaves) -> Leaves:
+            everything = rule.forward(leaves, needs)[1]
+            return [everything[place] for place in between]
+
+        values = [saved[place] for place in between]
+        connected = checkpointing.connected(rule.name, again, held.leaves, values)
+        for place, value in zip(between, connected, strict=True):
+            saved[place] = value
+
+
+class Held:
+    """The arguments of a call, for a second forward run; the node lets go of them with the rest."""
+
+    __slots__ = ("leaves",)
+
+    def __init__(self, leaves: Leaves) -> None:
+        self.leaves = leaves
+
+
+def _array(raw: Any) -> Any:
+    return raw if isinstance(raw, ArrayCore) else core.ARRAY(np.asarray(raw))
+
+
+def _fitting(rule: Rule, c: Any, parent: Any, index: int) -> Any:
+    """A cotangent that the user's code gave for argument `index`.
+
+    Raises
+    ------
+    ShapeError
+        If it has not the argument's shape.
+    GradientError
+        If it is no array of numbers.
+    """
+    c = as_array(c)
+    if tuple(c._d.shape) != tuple(parent.shape):
+        raise ShapeError(
+            f"backward: {rule.name} gave a gradient of shape {tuple(c._d.shape)} for argument "
+            f"{index}, a {parent.dtype} array of shape {tuple(parent.shape)}"
+        )
+    if c._d.dtype.kind not in "fciub" and not is_differentiable(c._d.dtype):
+        raise GradientError(f"backward: {rule.name} gave {describe(c)} as a gradient")
+    return c
+
+
+def _recorded(rule: Rule, leaves: Leaves, depth: int) -> Leaves:
+    """The results of a rule, with a node above the arguments' nodes."""
+    needs = tuple([carries_gradient(a, depth) for a in leaves])
+    bare = [_without_node(a) if need else a for a, need in zip(leaves, needs, strict=True)]
+    before = [stamp_of(a) if need else 0 for a, need in zip(bare, needs, strict=True)]
+    outs, saved = rule.forward(bare, needs)
+    inputs = {id(b): i for i, b in enumerate(bare) if isinstance(b, ArrayCore)}
+    results = {id(o): i for i, o in enumerate(outs) if isinstance(o, ArrayCore)}
+    dirty = getattr(rule, "dirty", ())
+    for i, (b, need) in enumerate(zip(bare, needs, strict=True)):
+        if need and i not in dirty and stamp_of(b) != before[i]:
+            raise GradientError(
+                f"{rule.name}: wrote into argument {i}, a {describe(b)}, in place; the rule gives "
+                "no gradient of that. Hint: write into a copy"
+            )
+    recorded = []
+    for i, o in enumerate(outs):
+        if isinstance(o, ArrayCore):
+            if level_of(o) > depth:
+                raise TransformError(
+                    f"{rule.name}: the result depends on a captured value of a vmap or jvp inside "
+                    "of which it is called. Hint: make it an argument"
+                )
+            if o._n is not None and level_of(o) == depth and id(o) not in inputs:
+                raise GradientError(_capture_text(rule, o))
+            if is_differentiable(o._d.dtype) and not rule.silent(i):
+                recorded.append(i)
+    kinds, kept = [], []
+    for value in saved:
+        if not isinstance(value, ArrayCore):
+            kinds.append((OTHER, 0, False))
+        elif id(value) in inputs:
+            kinds.append((INPUT, 0, value._v is SCALAR))
+            value = leaves[inputs[id(value)]]
+        else:
+            kind = OUTPUT if id(value) in results else BETWEEN
+            kinds.append((kind, results.get(id(value), 0), value._v is SCALAR))
+        kept.append(value)
+    lifted = [
+        _at_depth(outs[i], depth, leaves) if i in recorded else None for i in range(len(outs))
+    ]
+    if not recorded:
+        return outs
+    parents = tuple([a._n if need else None for a, need in zip(leaves, needs, strict=True)])
+    args = (*[None] * len(leaves), *kept)
+    if rule.pure and any([kind == BETWEEN for kind, _, _ in kinds]):
+        args = (*args, Held(leaves))
+    parents = (*parents, *[None] * (len(args) - len(leaves)))
+    info = Call(rule, len(leaves), recorded, kinds)
+    raws = [lifted[i]._d for i in recorded]
+    node = packs.call_node(rule.prim, parents, args, {"call": info}, raws)
+    info.node = weakref.ref(node)
+    shown = []
+    for i, o in enumerate(outs):
+        if i in recorded:
+            own = packs.result_node(node, recorded.index(i), len(recorded), lifted[i]._d)
+            o = with_node(lifted[i], own, id(o) in inputs or _shares(o, bare))
+        shown.append(o)
+    rule.finish(leaves, outs, shown)
+    return shown
+
+
+def stamp_of(a: Any) -> int:
+    """The stamp of the last write into an array's memory."""
+    return newest_write(a)
+
+
+def _without_node(a: Any) -> Any:
+    """An Array of the same memory without a node."""
+    bare = core.ARRAY(a._d)
+    views.register_detached(bare, a)
+    bare._t = register_of(a, bare)
+    return bare
+
+
+def _at_depth(out: Any, depth: int, leaves: Leaves) -> Any:
+    """A result as a value of the transform that the arguments belong to."""
+    if level_of(out) == depth:
+        return out
+    for level in modes.state.levels[level_of(out) : depth]:
+        out = core.ARRAY(Frame(level, out))
+    return out
+
+
+def _shares(out: Any, bare: Leaves) -> bool:
+    """Whether a result is a view of an argument."""
+    if type(out._v) is not View:
+        return False
+    cell = out._v.cell
+    return any([getattr(getattr(b, "_v", None), "cell", None) is cell for b in bare])
+
+
+def with_node(out: Any, node: Node, copied: bool) -> Any:
+    """An Array with a result's values and `node`; it shares the result's memory and the notes
+    about that, unless `copied`."""
+    if copied:
+        with modes.no_grad():
+            out = slots.primitive("copy")(out)
+    memory = out._v
+    result = core.ARRAY(out._d, node)
+    if memory is SCALAR:
+        result._v = SCALAR
+    elif type(memory) is View:
+        result._v = View(memory.base, memory.cell, memory.path)
+        views.remember(memory.cell, result)
+    elif memory is not None or sys.getrefcount(out) > _ALONE:
+        if memory is None:
+            memory = out._v = Cell()  # somebody else holds the result
+        result._v = View(out, memory.cell, ())
+        views.remember(memory.cell, result)
+    result._t = register_of(out, result)
+    return result
+
+
+_ALONE = 6
+"""References to a result that only this module and its caller hold: more tell of another holder."""
+
+
+# ------------------------------------------------------------ examples of a vmap
+
+
+class Mapped(Rule):
+    """A rule on all examples of a vmap: itself a rule one level below, so that what lies outside of
+    the vmap meets the user's rule."""
+
+    def __init__(self, rule: Rule, level: Level, axes: Sequence[bool]) -> None:
+        self.rule = rule
+        self.name = rule.name
+        self.prim = rule.prim
+        self.pure = rule.pure
+        self.level = level
+        self.axes = list(axes)
+        self.saved_axes: list[bool] = []
+
+    def primal(self, leaves: Leaves) -> Leaves:
+        outs, _ = self._run(lambda inner: (self.rule.primal(inner), []), leaves, self.axes)
+        return self._all(outs)
+
+    def forward(self, leaves: Leaves, needs: Sequence[bool]) -> tuple[Leaves, Leaves]:
+        inside: Leaves = []
+        found: Leaves = []
+
+        def run(inner: Leaves) -> tuple[Leaves, Leaves]:
+            inside.extend(inner)
+            outs, saved = self.rule.forward(inner, needs)
+            found.extend([*outs, *saved])
+            return outs, saved
+
+        outs, saved = self._run(run, leaves, self.axes)
+        known = {id(x): leaf for x, leaf in zip(inside, leaves, strict=True)}
+        shown = self._all(outs)
+        results = {id(x): shown[i] for i, x in enumerate(found[: len(outs)])}
+        self.saved_axes = [mapped for _, mapped in saved]
+        values = []
+        for i, (x, (value, mapped)) in enumerate(zip(found[len(outs) :], saved, strict=True)):
+            if isinstance(x, ArrayCore) and id(x) in known:
+                value = known[id(x)]
+            elif isinstance(x, ArrayCore) and id(x) in results:
+                value = results[id(x)]
+                self.saved_axes[i] = True
+            values.append(value)
+        return shown, values
+
+    def backward(self, saved: Leaves, cotangents: Leaves, needs: Sequence[bool]) -> Leaves:
+        count = len(saved)
+
+        def run(inner: Leaves) -> tuple[Leaves, Leaves]:
+            return self.rule.backward(inner[:count], inner[count:], needs), []
+
+        given = [c is not None for c in cotangents]
+        found, _ = self._run(run, [*saved, *cotangents], [*self.saved_axes, *given])
+        results: Leaves = []
+        for (c, mapped), axis in zip(found, self.axes, strict=True):
+            if c is None:
+                results.append(None)
+                continue
+            c = _spread(as_array(c), mapped, self.level.size)
+            results.append(c if axis else slots.primitive("sum")(c, axis=(0,), keepdims=False))
+        return results
+
+    def tangent(self, primals: Leaves, tangents: Leaves) -> tuple[Leaves, Leaves]:
+        count = len(primals)
+        axes = [
+            *self.axes,
+            *[a and t is not None for a, t in zip(self.axes, tangents, strict=True)],
+        ]
+
+        def run(inner: Leaves) -> tuple[Leaves, Leaves]:
+            return self.rule.tangent(inner[:count], inner[count:])
+
+        outs, touts = self._run(run, [*primals, *tangents], axes)
+        return self._all(outs), [
+            None if t is None else _spread(t, mapped, self.level.size) for t, mapped in touts
+        ]
+
+    def silent(self, index: int) -> bool:
+        return self.rule.silent(index)
+
+    def _run(
+        self, function: Callable[[Leaves], tuple[Leaves, Leaves]], leaves: Leaves, axes: Any
+    ) -> tuple[list[tuple[Any, bool]], list[tuple[Any, bool]]]:
+        """function on all examples: its values, each with whether it has the examples' axis."""
+        with Level(VMAP, self.level.size, self.level.randomness) as level:
+            inner = [
+                core.ARRAY(Frame(level, a, True)) if mapped else a
+                for a, mapped in zip(leaves, axes, strict=True)
+            ]
+            first, second = function(inner)
+            return [_value(x, level) for x in first], [_value(x, level) for x in second]
+
+    def _all(self, outs: Sequence[tuple[Any, bool]]) -> Leaves:
+        """Results that all have the examples' axis."""
+        shown = [
+            _spread(x, mapped, self.level.size) if isinstance(x, ArrayCore) else x
+            for x, mapped in outs
+        ]
+        self.metas = metas_of(shown)
+        return shown
+
+
+def _value(x: Any, level: Level) -> tuple[Any, bool]:
+    if isinstance(x, ArrayCore) and type(x._d) is Frame and x._d.level is level:
+        return x._d.value, x._d.mapped
+    return x, False
+
+
+def _spread(x: Any, mapped: bool, size: int) -> Any:
+    """x with the examples' axis in front."""
+    if mapped:
+        return x
+    return slots.primitive("copy")(slots.primitive("broadcast_to")(x, shape=(size, *x._d.shape)))
