@@ -15,7 +15,7 @@ RELATIVE = {
 }
 """A few units in the last place; integers and bool are exact."""
 
-DIFFERENCES = {"float32": 2e-3, "float64": 2e-6}
+DIFFERENCES = {"float32": 2e-3, "float64": 2e-6, "complex64": 2e-3, "complex128": 2e-6}
 """Central differences in float64 against a derivative: rounding over step, and step squared."""
 
 STEP = 1e-5

@@ -11,6 +11,7 @@ from typing import Any
 from numen import interop, linalg, namespace, profile
 from numen.dispatch.modes import enable_grad, no_grad, set_grad_enabled
 from numen.errors import (
+    AnomalyError,
     BackendError,
     CacheError,
     CompileError,
@@ -52,7 +53,8 @@ __all__ += ["hessian", "hvp", "jacfwd", "jacrev", "jvp", "linearize", "vmap"]
 __all__ += ["jit", "explain", "verify"]  # noqa: F405
 __all__ += ["NumenError", "ShapeError", "DTypeError", "IndexRangeError", "GradientError"]
 __all__ += ["LeafWriteError", "CompileError", "CacheError", "FormatError", "TraceError"]
-__all__ += ["BackendError", "InternalError", "TransformError"]
+__all__ += ["AnomalyError", "BackendError", "InternalError", "TransformError"]
+__all__ += ["detect_anomaly", "set_detect_anomaly"]  # noqa: F405
 __all__ += ["data", "train", "fit", "save_model", "load_model"]  # noqa: F405
 __all__ += ["save_checkpoint", "load_checkpoint"]  # noqa: F405
 
@@ -65,6 +67,8 @@ LAZY = (
 
 LAZY_FUNCTIONS = {
     "manual_seed": "numen.random",
+    "detect_anomaly": "numen.transforms.anomaly",
+    "set_detect_anomaly": "numen.transforms.anomaly",
     "jit": "numen.tracing",
     "explain": "numen.tracing",
     "verify": "numen.tracing",

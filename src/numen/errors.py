@@ -38,6 +38,27 @@ class TransformError(NumenError, RuntimeError):
     """
 
 
+class AnomalyError(GradientError, FloatingPointError):
+    """Anomaly mode found NaN or inf that an op made of finite numbers.
+
+    Attributes
+    ----------
+    op, direction : str
+        Which op, "forward" or "backward".
+    filename, lineno
+        The line of the program that called it; None and 0 where that is not known.
+    count, index
+        How many such elements there are, and where the first is.
+    """
+
+    op = ""
+    direction = ""
+    filename: str | None = None
+    lineno = 0
+    count = 0
+    index: tuple[int, ...] = ()
+
+
 class LeafWriteError(GradientError):
     """An in-place write into a leaf that requires a gradient, outside `no_grad`."""
 

@@ -1,6 +1,8 @@
 """Checks a text's recorded form: values against NumPy's, gradients against central differences.
 
-A text is an expression in `np` and the names of its inputs. Inputs are ndarrays of float64.
+A text is an expression in `np` and the names of its inputs. Inputs are ndarrays, real or complex.
+The gradient of a real L with respect to a complex z is dL/dRe z + i dL/dIm z; the cotangent w of a
+result stands for L = Re sum(conj(w) * result).
 """
 
 import numpy as np
@@ -10,16 +12,52 @@ from numen.dispatch.core import SCALAR
 from tolerances import DIFFERENCES, STEP, assert_close
 
 
-def matrices(*shape, seed=0):
+def matrices(*shape, seed=0, complex=False):
     """Random matrices that are far from singular."""
-    noise = np.random.default_rng(seed).uniform(-1, 1, shape)
+    noise = _noise(np.random.default_rng(seed), shape, complex)
     return noise + 3 * np.eye(*shape[-2:])
 
 
-def uniform(*shape, seed=0):
-    """Random values of both signs, 0.2 and more away from 0."""
+def uniform(*shape, seed=0, complex=False):
+    """Random values of both signs (or of all phases), 0.2 and more away from 0."""
     rng = np.random.default_rng(seed)
-    return np.asarray(rng.uniform(0.2, 2, shape) * rng.choice([-1.0, 1.0], shape))
+    sizes = np.asarray(rng.uniform(0.2, 2, shape))
+    if complex:
+        return sizes * np.exp(1j * rng.uniform(-3, 3, shape))
+    return np.asarray(sizes * rng.choice([-1.0, 1.0], shape))
+
+
+def _noise(rng, shape, complex):
+    values = rng.uniform(-1, 1, shape)
+    return values + 1j * rng.uniform(-1, 1, shape) if complex else values
+
+
+def cotangent(values, seed=1):
+    """Random numbers of the values' shape and kind."""
+    rng = np.random.default_rng(seed)
+    weight = rng.standard_normal(np.shape(values))
+    if np.asarray(values).dtype.kind == "c":
+        weight = weight + 1j * rng.standard_normal(np.shape(values))
+    return weight.astype(np.asarray(values).dtype)
+
+
+def inner(weight, values):
+    """The real number L whose gradient is the weight."""
+    return float(np.sum((np.conj(weight) * values).real))
+
+
+def slopes_of(function, value, step):
+    """Central differences of a real function of an array, along both axes of complex elements."""
+    slopes = np.zeros(value.shape, value.dtype)
+    for at in np.ndindex(value.shape):
+        for axis in (1, 1j) if value.dtype.kind == "c" else (1,):
+            sides = []
+            for d in (step, -step):
+                moved = value.copy()
+                moved[at] += d * axis
+                sides.append(function(moved))
+            slopes[at] += axis * (sides[0] - sides[1]) / (2 * step)
+    return slopes
 
 
 def _evaluate(text, module, inputs):
@@ -37,17 +75,43 @@ def check_recorded(text, step=STEP, **inputs):
     assert (actual._v is SCALAR) == isinstance(expected, np.generic), text
     data = actual.detach().numpy()
     assert_close(data, expected, 100)
-    weight = np.random.default_rng(1).standard_normal(np.shape(expected))
+    weight = cotangent(expected)
     actual.backward(nm.array(weight))
     for name, value in inputs.items():
-        slopes = np.zeros(value.shape)
-        for at in np.ndindex(value.shape):
-            sides = []
-            for d in (step, -step):
-                moved = value.copy()
-                moved[at] += d
-                sides.append(_evaluate(text, np, {**inputs, name: moved}))
-            slopes[at] = np.sum(weight * (sides[0] - sides[1])) / (2 * step)
+
+        def moved(v, name=name):
+            return inner(weight, _evaluate(text, np, {**inputs, name: v}))
+
         found = leaves[name].grad
         assert found is not None, f"{text}: no gradient for {name}"
-        assert_close(found.numpy(), slopes, table=DIFFERENCES)
+        assert found.dtype == value.dtype, text
+        assert_close(found.numpy(), slopes_of(moved, value, step), table=DIFFERENCES)
+
+
+def check_twice(text, step=1e-4, **inputs):
+    """Compare the gradient of a mixture of the gradients with central differences of it."""
+    weight = nm.array(cotangent(_evaluate(text, np, inputs)))
+    mix = {k: cotangent(v, 2) for k, v in inputs.items()}
+    names = tuple(inputs)
+
+    def gradients(*values):
+        def total(*arrays):
+            result = _evaluate(text, nm, dict(zip(names, arrays, strict=True)))
+            return (nm.conj(weight) * result).real.sum()
+
+        return nm.grad(total, tuple(range(len(names))))(*values)
+
+    def mixed(*values):
+        found = gradients(*values)
+        parts = [(nm.conj(nm.array(mix[k])) * g).real.sum() for k, g in zip(names, found)]
+        return sum(parts[1:], parts[0])
+
+    given = [nm.array(v) for v in inputs.values()]
+    second = nm.grad(mixed, tuple(range(len(names))))(*given)
+    for i, (name, value) in enumerate(inputs.items()):
+
+        def moved(v, i=i):
+            return float(mixed(*given[:i], nm.array(v), *given[i + 1 :]))
+
+        assert second[i].dtype == value.dtype, f"{text}: {name}"
+        assert_close(second[i].numpy(), slopes_of(moved, value, step), 10, table=DIFFERENCES)

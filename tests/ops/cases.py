@@ -11,7 +11,11 @@ from numen.namespace.array import Array
 from numen.ops import scans, table
 
 ROWS = sorted(table)
-DIFFERENTIABLE = [name for name in ROWS if table[name].vjp is not None]
+ANY_BASIS = {"qr_rest", "svd_u_rest", "svd_v_rest", "eig_v"}
+"""Rows of vectors whose derivative holds up to the choice of a basis or of phases, which LAPACK
+makes: checked in tests/linalg through functions that do not depend on it."""
+
+DIFFERENTIABLE = [n for n in ROWS if table[n].vjp is not None and n not in ANY_BASIS]
 DTYPES = [
     np.dtype(name)
     for name in (
@@ -49,6 +53,7 @@ LINEAR = {
     "gather",
     *("convolution", "convolution_input", "convolution_weight", "embedding_place"),
     *("pool_pick", "pool_place", "window_sum", "window_spread"),
+    *("fft_c2c", "fft_r2c", "fft_c2r"),
 }
 
 
@@ -162,6 +167,46 @@ def _cofactor(a):
     others = np.where(np.eye(s.shape[-1], dtype=bool), np.ones((), s.dtype), s[..., None, :])
     turn = np.linalg.det(u) * np.linalg.det(v)
     return np.matmul(u.conj() * (turn[..., None] * others.prod(-1))[..., None, :], v.conj())
+
+
+def _cofactor_slope(a, t):
+    """The slope at 0 of the cofactors of a + s t, polynomials of s, from their values at roots of
+    unity."""
+    dtype = _cofactor(a).dtype
+    points = np.exp(2j * np.pi * np.arange(8) / 8)
+    values = [_cofactor(a.astype(complex) + s * t) for s in points]
+    slope = sum(v / s for v, s in zip(values, points, strict=True)) / len(points)
+    return (slope if dtype.kind == "c" else slope.real).astype(dtype)
+
+
+def _complete(a, part):
+    """What np.linalg.svd's u or v has beyond min(M, N) vectors."""
+    k = min(np.shape(a)[-2:])
+    return np.linalg.svd(a)[0][..., k:] if part == "u" else np.linalg.svd(a)[2][..., k:, :]
+
+
+def _as_complex(x):
+    return x.astype(np.result_type(x, np.complex64))
+
+
+def _expm(a):
+    """The power series of a / 1024, squared ten times, in double precision."""
+    if a.dtype.char in "egG":
+        raise TypeError
+    if a.shape[-1:] != a.shape[-2:-1]:
+        raise np.linalg.LinAlgError
+    wide = a.astype(np.result_type(a, np.float64)) / 1024
+    total = term = np.broadcast_to(np.eye(a.shape[-1]), a.shape).astype(wide.dtype)
+    for k in range(1, 12):
+        term = term @ wide / k
+        total = total + term
+    for _ in range(10):
+        total = total @ total
+    return total.astype(a.dtype if a.dtype.kind in "fc" else np.float64)
+
+
+def _c2c(a, axes, forward, norm):
+    return (np.fft.fftn if forward else np.fft.ifftn)(a, axes=axes, norm=norm)
 
 
 def _as_strided(a, shape, strides, source, writeable):
@@ -298,6 +343,18 @@ NUMPY = {
     "log_softmax": _log_softmax,
     "logsumexp": _logsumexp,
     "cofactor": _cofactor,
+    "cofactor_slope": _cofactor_slope,
+    "qr_q": lambda a: np.linalg.qr(a)[0],
+    "qr_r": lambda a: np.linalg.qr(a)[1],
+    "qr_rest": lambda a: np.linalg.qr(a, "complete")[0][..., min(np.shape(a)[-2:]) :],
+    "svd_u_rest": lambda a: _complete(a, "u"),
+    "svd_v_rest": lambda a: _complete(a, "v"),
+    "eig_w": lambda a: _as_complex(np.linalg.eig(a)[0]),
+    "eig_v": lambda a: _as_complex(np.linalg.eig(a)[1]),
+    "expm": _expm,
+    "fft_c2c": _c2c,
+    "fft_r2c": lambda a, axis, norm: np.fft.rfft(a, axis=axis, norm=norm),
+    "fft_c2r": lambda a, axis, n, norm: np.fft.irfft(a, n, axis, norm),
     "detsign": lambda a: np.linalg.slogdet(a)[0],
     "svd_u": lambda a: np.linalg.svd(a, full_matrices=False)[0],
     "svd_v": lambda a: np.linalg.svd(a, full_matrices=False)[2],

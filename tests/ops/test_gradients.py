@@ -28,6 +28,12 @@ def indexed(name, dtype="float64"):
 CASES = [case for name in DIFFERENTIABLE for case in indexed(name)]
 
 
+def weights(rng, shape, dtype):
+    """Random cotangents: complex ones for a complex result."""
+    values = rng.standard_normal(shape)
+    return (values + 1j * rng.standard_normal(shape) if dtype.kind == "c" else values).astype(dtype)
+
+
 def step_of(name):
     return 0.5 if name in LINEAR else STEP
 
@@ -48,12 +54,12 @@ def test_vjp_is_the_derivative(name, i):
     args, params = samples(name)[i]
     inputs = leaves(args)
     out = table[name](*inputs, **params)
-    weight = seeded(name).standard_normal(out.shape).astype(out.dtype)
+    weight = weights(seeded(name), out.shape, out.dtype)
     positions = [p for p, a in enumerate(args) if is_float(a)]
     found = gradients(out, weight, [inputs[p] for p in positions])
 
     def scalar(*values):
-        return float(np.sum(weight * evaluate(name, values, params)))
+        return float(np.sum((weight.conj() * evaluate(name, values, params)).real))
 
     for p, g in zip(positions, found, strict=True):
         expected = numeric_gradient(scalar, args, p, step_of(name))
@@ -89,7 +95,8 @@ def test_gradients_of_gradients(name, i):
     args, params = samples(name)[i]
     rng = seeded(name)
     positions = [p for p, a in enumerate(args) if is_float(a)]
-    weight = rng.standard_normal(evaluate(name, args, params).shape)
+    result = evaluate(name, args, params)
+    weight = weights(rng, result.shape, result.dtype)
     mix = [rng.standard_normal(args[p].shape) for p in positions]
 
     def first(*values, create_graph):

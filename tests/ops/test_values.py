@@ -19,7 +19,7 @@ BINARY = [
     *("hypot", "remainder", "fmax", "logical_or"),
 ]
 REDUCTIONS = ["sum", "mean", "max", "min"]
-ROUNDED_OTHERWISE = {"erf"}
+ROUNDED_OTHERWISE = {"erf", "expm", "cofactor_slope"}
 """Rows that NumPy has no function for, compared with one of higher precision."""
 
 
@@ -39,7 +39,7 @@ def check(name, args, params):
     result = quiet(table[name], *wrapped(args), **params)
     if name in ROUNDED_OTHERWISE:
         assert result.dtype == expected.dtype
-        assert_close(result._d, expected)
+        assert_close(result._d, expected, 1 if name == "erf" else 10)
     else:
         assert_same(result._d, expected)
     if any(isinstance(a, np.ndarray) and a.ndim for a in args):

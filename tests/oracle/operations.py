@@ -11,6 +11,7 @@ import random
 import warnings
 import zlib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,6 +42,7 @@ class Case:
     index: int
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    about: str = ""
     theirs: list[np.ndarray] = field(default_factory=list)
     ours: list[np.ndarray] = field(default_factory=list)
     their_gradients: list[np.ndarray] = field(default_factory=list)
@@ -74,11 +76,12 @@ class Tally:
         self.counts: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()
         self.findings: list[Finding] = []
+        self.absent: str | None = None
 
     def disagree(self, case: Case, kind: str, text: str) -> None:
         from tests.oracle.disagreements import explain
 
-        sample = f"{convert.summary(case.args)} {convert.summary(case.kwargs)}".strip()
+        sample = f"{case.about} {convert.summary(case.args)} {convert.summary(case.kwargs)}".strip()
         finding = Finding(self.part, self.name, case.dtype, case.index, kind, text, sample)
         finding.explained = explain(case, finding)
         self.findings.append(finding)
@@ -109,7 +112,7 @@ def run(info: Any, entry: Counterpart, limit: int | None, jit: bool = False) -> 
                 dict(sample.kwargs),
             )
             with quiet():
-                one_sample(info, entry, case, tally, jit)
+                one_sample(info, entry, case, tally, jit, type(info).__name__ in POINTWISE)
     with quiet():
         error_samples(info, entry, tally)
     return tally
@@ -134,15 +137,26 @@ class quiet:
         self.caught.__exit__(*what)
 
 
-def one_sample(info: Any, entry: Counterpart, case: Case, tally: Tally, jit: bool) -> None:
-    """Compare one sample and count what came of it."""
+def one_sample(
+    call: Any,
+    entry: Counterpart,
+    case: Case,
+    tally: Tally,
+    jit: bool,
+    elementwise: bool = False,
+    parameters: Sequence[tuple[Any, Any]] = (),
+) -> None:
+    """Compare torch's `call` with the entry's function and count what came of it.
+
+    `parameters` are pairs of leaves beside those among the arguments.
+    """
     tally.counts["samples"] += 1
     try:
         pair = Pair(case.args, case.kwargs)
+        pair.leaves.extend(parameters)
         args, kwargs = pair.theirs
-        theirs = list(flat(invariant(entry, info(*args, **kwargs))))
-        if not isinstance(theirs, list):
-            raise Unsupported("no result")
+        theirs = list(flat(invariant(entry, call(*args, **kwargs))))
+        case.theirs = [as_values(t) for t in theirs]
     except Unsupported as why:
         tally.left_out[str(why)] += 1
         return
@@ -150,7 +164,6 @@ def one_sample(info: Any, entry: Counterpart, case: Case, tally: Tally, jit: boo
         tally.left_out[f"torch raises {type(error).__name__}"] += 1
         return
     seeds = cotangents(theirs, case.index)
-    case.theirs = [as_values(t) for t in theirs]
     expected = torch_gradients(theirs, seeds, pair)
 
     tally.counts["compared"] += 1
@@ -173,7 +186,6 @@ def one_sample(info: Any, entry: Counterpart, case: Case, tally: Tally, jit: boo
             tally.counts["with gradients"] += 1
             expected = None
     case.ours = [as_values(f) for f in found]
-    elementwise = type(info).__name__ in POINTWISE
     if compare_values(entry, case, tally, elementwise):
         tally.counts["equal values"] += 1
     if expected is not None:

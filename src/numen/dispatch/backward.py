@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import backends, core, modes, places, slots
+from numen.dispatch import backends, core, hooks, modes, places, slots
 from numen.dispatch.core import ArrayCore, Leaf, Node
+from numen.dispatch.visitor import Visitor, visitor
 from numen.errors import GradientError, InternalError, ShapeError, describe
 
 _grad_lock = threading.Lock()
@@ -30,6 +31,7 @@ def backward(
     wrt: Sequence[Any] | None = None,
     create_graph: bool = False,
     retain_graph: bool = False,
+    hooked: bool = True,
 ) -> list[Any]:
     """Propagate cotangents from outputs to leaves.
 
@@ -46,13 +48,16 @@ def backward(
         Record the backward computation itself, for higher derivatives.
     retain_graph : bool
         Keep what the graph saved, so that it can be walked again.
+    hooked : bool
+        Whether the user's hooks run.
 
     Raises
     ------
     GradientError
         If the graph was freed by an earlier pass, or a saved array was written in place since.
     """
-    wrapped = create_graph or (modes.ACTIVE and modes.state.special > 0) or modes.LIMIT == 0
+    watch = modes.state.anomaly if modes.ACTIVE else None
+    wrapped = create_graph or (modes.ACTIVE > 0 and modes.special()) or modes.LIMIT == 0
     if not wrapped and backends.in_use():
         wrapped = backends.backend_of([y._d for y in outputs]) is not None
     heap: list[tuple[int, int, Any]] = []
@@ -69,11 +74,14 @@ def backward(
             heappush(heap, (node.stamp, id(node), node))
     wanted = None if wrt is None else dict.fromkeys(wrt)
     keep = retain_graph or create_graph
+    visits = visitor(wanted, wrapped) if hooked and (hooks.LIVE or hooks.retaining) else None
+    if watch is not None:
+        visits = watch.visits(visits, cotangents.values())
     if wrapped:
         with modes.set_grad_enabled(create_graph):
-            _walk(heap, cotangents, wanted, keep, _pull_arrays)
+            _walk(heap, cotangents, wanted, keep, _pull_arrays, visits)
     else:
-        _walk(heap, cotangents, wanted, keep, _pull)
+        _walk(heap, cotangents, wanted, keep, _pull, visits)
     return [] if wrt is None else [wanted[node] for node in wrt]  # type: ignore[index]
 
 
@@ -83,21 +91,28 @@ def _walk(
     wanted: dict[Any, Any] | None,
     keep: bool,
     pull: Callable[[Node, Any], Sequence[Any]],
+    visits: Visitor | None,
 ) -> None:
     """Visit nodes newest first, so that each is reached when its cotangent is complete; fill
-    `wanted`, or the leaves.
+    `wanted`, or the leaves. `visits` runs hooks on the way.
 
     This loop and `_pull` are what a small backward pass costs, hence no `strict` in their zips.
     """
+    if visits is not None:
+        pull = _visited(visits, pull)
     while heap:
         node = heappop(heap)[2]
         g = cotangents.pop(node)
+        if visits is not None:
+            g = visits.arrived(node, g)
         if wanted is not None and node in wanted:
             wanted[node] = g
             continue
         if type(node) is Leaf:
             if wanted is None:
                 _accumulate(node, g)
+                if visits is not None:
+                    visits.accumulated(node)
             continue
         for parent, c in zip(node.parents, pull(node, g)):  # noqa: B905
             if parent is None or c is None:
@@ -117,6 +132,26 @@ def _walk(
             node.args = None
             node.out = None
             node.parents = ()
+
+
+def _visited(visits: Visitor, pull: Callable[[Node, Any], Sequence[Any]]) -> Any:
+    """`pull` between a node's hooks, which see gradients of the arguments' shapes and dtypes."""
+
+    def visited(node: Node, g: Any) -> Sequence[Any]:
+        def fitted(g: Any) -> list[Any]:
+            return [_fit(c, p) for c, p in zip(pull(node, g), node.parents, strict=True)]
+
+        return visits.pulled(node, g, fitted)
+
+    return visited
+
+
+def _fit(c: Any, parent: Any) -> Any:
+    if parent is None or c is None:
+        return None
+    if c.shape != parent.shape:
+        c = unbroadcast(c, parent.shape)
+    return c if c.dtype == parent.dtype else _cast(c, parent)
 
 
 def _cast(c: Any, parent: Any) -> Any:

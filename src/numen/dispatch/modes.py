@@ -48,6 +48,7 @@ class _State(threading.local):
     grad: bool = True
     recorder: Any = None
     special: int = 0
+    anomaly: Any = None
     level: int = 0
     levels: tuple[Any, ...] = ()
 
@@ -89,10 +90,17 @@ def asks_for_rows() -> bool:
     return LIMIT == 0
 
 
+def special() -> bool:
+    """Whether anything but anomaly mode makes this thread's ops special."""
+    return ACTIVE > 0 and state.special > (state.anomaly is not None)
+
+
 def numpy_alone() -> bool:
     """Whether this thread's engine "numpy" is the one reason for the general path: NumPy's own
     functions then compute what carries no gradient."""
-    return state.special == ACTIVE and state.recorder is None and config.engine == "numpy"
+    if state.recorder is not None or state.anomaly is not None:
+        return False
+    return state.special == ACTIVE and config.engine == "numpy"
 
 
 def errstate_is_strict() -> bool:

@@ -136,6 +136,9 @@ class Primitive:
                 return self._on_backend(backend, args, params)
             return self.impl(*args, **params)
         if modes.ACTIVE:
+            watch = modes.state.anomaly
+            if watch is not None and not watch.busy:
+                return watch.apply(self, args, params)
             if modes.state.level:
                 for a in raw:
                     if type(a) is frames.Frame:

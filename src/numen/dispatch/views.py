@@ -58,7 +58,7 @@ def remember(cell: Cell, view: ArrayCore) -> None:
 
 
 write_frames: Any = None
-"""`frames/writes.py`'s `write`, filled there: the write where a value of `vmap` or `jvp` is concerned."""
+"""`frames/writes.py`'s `write`, filled there: where a value of `vmap` or `jvp` is concerned."""
 
 
 def check_writable(x: ArrayCore, op: str) -> None:

@@ -61,8 +61,11 @@ class Visitor:
         if own is None or not (own.before or own.after):
             return pull(g)
         parents = node.parents
-        g = self._prepared(own, node, g)
-        found = list(pull(g))
+        prepared = self._prepared(own, node, g)
+        found = list(pull(prepared))
+        if prepared is not g:  # each argument has its own, as the pass sees to with g
+            found = [self._checked(c, c, node) if c is prepared else c for c in found]
+            g = prepared
         for hook in tuple(own.after.values()):
             given = tuple([None if c is None else self._array(c) for c in found])
             answer = self._call(hook, given, (self._array(g),))
@@ -134,8 +137,8 @@ class Visitor:
         if isinstance(raw, (np.ndarray, np.generic)) or isinstance(value, ArrayCore):
             if tuple(raw.shape) == tuple(like.shape) and raw.dtype == like.dtype:
                 if not self._wrapped:
-                    return np.asarray(raw)
-                return value if isinstance(value, ArrayCore) else core.ARRAY(np.asarray(raw))
+                    return np.array(raw)
+                return self._array(value if isinstance(value, ArrayCore) else raw)
         raise GradientError(
             f"hook on the gradient of {node.name()}: expected None or a {like.dtype} array of "
             f"shape {tuple(like.shape)}, got {describe(value)}"

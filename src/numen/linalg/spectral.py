@@ -166,7 +166,7 @@ def eig(a: Any) -> Any:
         return NotImplemented
     values, vectors = table["eig_w"](x), table["eig_v"](x)
     if _are_real(x, values):
-        return EigResult(values.real, vectors.real)
+        return EigResult(*[table["copy"](x.real) for x in (values, vectors)])
     return EigResult(values, vectors)
 
 
@@ -183,7 +183,7 @@ def eigvals(a: Any) -> Any:
     if x.ndim < 2 or not x._d.size:
         return NotImplemented
     values = table["eig_w"](x)
-    return values.real if _are_real(x, values) else values
+    return table["copy"](values.real) if _are_real(x, values) else values
 
 
 def _are_real(x: Any, values: Any) -> bool:

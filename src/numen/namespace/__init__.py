@@ -11,6 +11,7 @@ from numen.namespace import (
     bits,
     buffers,
     calendar,
+    complex_numbers,
     contractions,
     creation,
     cumulative,
@@ -65,6 +66,7 @@ from numen.namespace.axes import *  # noqa: F403
 from numen.namespace.bits import *  # noqa: F403
 from numen.namespace.buffers import *  # noqa: F403
 from numen.namespace.calendar import *  # noqa: F403
+from numen.namespace.complex_numbers import *  # noqa: F403
 from numen.namespace.contractions import *  # noqa: F403
 from numen.namespace.creation import *  # noqa: F403
 from numen.namespace.cumulative import *  # noqa: F403
@@ -154,6 +156,7 @@ FAMILIES = (
     special,
     exponential_sums,
     pointwise,
+    complex_numbers,
     products,
     windows,
     polynomials,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import backward as _backward
-from numen.dispatch import core, hooks, modes, views
+from numen.dispatch import backends, core, hooks, modes, views
 from numen.dispatch.backends import is_backend_array
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import SCALAR, ArrayCore, Leaf, is_differentiable
@@ -287,6 +287,8 @@ class Array(Protocols, Access, Memory, Methods, GradientState, Scalars):
 
     # ------------------------------------------------------------ text
     def __repr__(self) -> str:
+        if type(self._d) is backends.FRAME:
+            return repr(self._d)
         self._leaves("repr()")
         data = on_host(self)
         if self._v is SCALAR:
@@ -297,6 +299,8 @@ class Array(Protocols, Access, Memory, Methods, GradientState, Scalars):
         return text
 
     def __str__(self) -> str:
+        if type(self._d) is backends.FRAME:
+            return repr(self._d)
         self._leaves("str()")
         return str(on_host(self)[()] if self._v is SCALAR else on_host(self))
 

@@ -332,7 +332,10 @@ def run_host(
     for t in written:
         views.wrote(t, None)
     parents = [a for a in arrays if a._n is not None] if grad else []
-    return wrap_results(result, name, arrays, parents)
+    result = wrap_results(result, name, arrays, parents)
+    if modes.ACTIVE and modes.state.anomaly is not None:
+        modes.state.anomaly.look(name, result, args, kwargs)
+    return result
 
 
 def _in_transform(

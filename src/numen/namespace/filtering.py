@@ -12,8 +12,8 @@ import numpy as np
 from numen.dispatch.convert import as_array
 from numen.errors import describe
 from numen.namespace.calling import composes
+from numen.namespace.complex_numbers import conj_of
 from numen.namespace.devices import beside
-from numen.namespace.pointwise import conj_of
 from numen.ops import table
 
 __all__ = ["convolve", "correlate"]

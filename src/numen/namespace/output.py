@@ -118,7 +118,7 @@ def writes_directly(prim: Primitive, target: Any, args: Sequence[Any]) -> bool:
     if (
         prim.ufunc is None
         or not core.is_writeable(target._d)
-        or (modes.ACTIVE and (modes.state.special or backends.in_use()))
+        or (modes.ACTIVE and (modes.special() or backends.in_use()))
     ):
         return False
     if not prim.exact and target._d.size >= modes.LIMIT:
@@ -133,9 +133,13 @@ def writes_directly(prim: Primitive, target: Any, args: Sequence[Any]) -> bool:
 def write_directly(prim: Primitive, target: Any, args: Sequence[Any]) -> None:
     """Let the row's ufunc write into the target."""
     assert prim.ufunc is not None
+    watch = modes.state.anomaly if modes.ACTIVE else None
+    came = None if watch is None else watch.look_before(target, args)
     views.keep_saved_result(target)
     prim.ufunc(*[core.unwrap(a) for a in args], out=target._d)
     views.wrote(target, None)
+    if watch is not None:
+        watch.look_at_written(prim.name, target, args, came)
 
 
 def no_fit(target: Any, shape: tuple[int, ...], op: str) -> ValueError:

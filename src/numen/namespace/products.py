@@ -18,9 +18,9 @@ from numen.dispatch.convert import normalize_axes, operand
 from numen.errors import describe
 from numen.namespace.axes import transpose
 from numen.namespace.calling import composes
+from numen.namespace.complex_numbers import conj_of
 from numen.namespace.devices import beside
 from numen.namespace.output import into, target_of
-from numen.namespace.pointwise import conj_of
 from numen.ops import table
 
 __all__ = ["dot", "vdot", "inner", "outer", "tensordot", "kron", "cross"]

@@ -166,8 +166,6 @@ def argpartition(
     return _parted("argpartition", as_array(a), kth, axis, kind, order)
 
 
-
-
 @composes(np.sort_complex)
 def sort_complex(a: Any) -> Any:
     """A sorted complex copy, by real part and then by imaginary part, along the last axis.

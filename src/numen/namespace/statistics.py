@@ -14,7 +14,7 @@ import numpy as np
 from numen.dispatch import core
 from numen.dispatch.convert import as_array, normalize_axes
 from numen.namespace.calling import composes
-from numen.namespace.pointwise import complex_of, conj_of
+from numen.namespace.complex_numbers import complex_of, conj_of
 from numen.namespace.reducing import numeric, recording, reduce, somewhere
 from numen.ops import table
 

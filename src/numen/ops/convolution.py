@@ -3,23 +3,18 @@
 `convolution(x, w)` maps (N, C, *spatial) and (O, C / groups, *kernel) to (N, O, *out);
 `convolution_input(g, w)` is its transpose in x, which is the transposed convolution, and
 `convolution_weight(x, g)` its transpose in w. Each one's derivatives are the other two. Padding is
-a (before, after) pair an axis; a negative one crops. On memory, windows are copied out of a strided
-view and multiplied as matrices ("im2col"), some images at a time. Called by
-`nn/functional_convolution.py`. Next: `pooling.py`.
+a (before, after) pair an axis; a negative one crops. Called by `nn/functional_convolution.py`.
+Next: `columns.py`, which computes them.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from numen.dispatch.backends import module_of
 from numen.dispatch.primitive import Primitive, broadcast_to, conj
 from numen.errors import ShapeError, describe
+from numen.ops.columns import convolve, convolve_back, weight_of
 from numen.ops.common import add_tangents
 from numen.ops.convolution_samples import (
     errors,
@@ -30,10 +25,7 @@ from numen.ops.convolution_samples import (
     weight_samples,
 )
 from numen.ops.shape import transpose
-from numen.ops.windows import Extents, Pairs, cut, out_extents, padded, span, strided, wide
-
-CHUNK = 1 << 20
-"""Elements of windows that are copied out at a time."""
+from numen.ops.windows import Extents, Pairs, out_extents, wide
 
 Rule = Callable[..., Any]
 
@@ -51,20 +43,6 @@ def _checked(
         )
 
 
-def _windows(x: Any, kernel: Extents, out: Extents, stride: Extents, dilation: Extents) -> Any:
-    """A view of shape (N, C, *kernel, *out) of every window of x (N, C, *spatial)."""
-    steps = x.strides[2:]
-    inside = [step * d for step, d in zip(steps, dilation, strict=True)]
-    across = [step * s for step, s in zip(steps, stride, strict=True)]
-    return strided(x, (*x.shape[:2], *kernel, *out), (*x.strides[:2], *inside, *across))
-
-
-def _chunks(count: int, each: int, whole: bool) -> list[slice]:
-    """Slices of `count` images whose windows of `each` elements are handled together."""
-    step = count if whole else max(1, CHUNK // max(each, 1))
-    return [slice(i, min(i + step, count)) for i in range(0, count, max(step, 1))]
-
-
 # convolution
 
 
@@ -78,15 +56,7 @@ def _convolution(
     kernel = tuple(w.shape[2:])
     out = out_extents(x.shape[2:], kernel, stride, padding, dilation)
     _checked("convolution", x, w, (x.shape[1], w.shape[1], w.shape[0]), groups, out)
-    xp = module_of(x, w)
-    n, columns, places = x.shape[0], w.shape[1] * math.prod(kernel), math.prod(out)
-    windows = _windows(padded(x, padding), kernel, out, stride, dilation)
-    matrices = w.reshape((groups, w.shape[0] // groups, columns))
-    result = xp.empty((n, *matrices.shape[:2], places), x.dtype)
-    for part in _chunks(n, columns * groups * places, xp is not np):
-        columned = windows[part].reshape((-1, groups, columns, places))
-        result[part] = xp.matmul(matrices, columned)
-    return result.reshape((n, w.shape[0], *out))
+    return convolve(x, w, out, stride, padding, dilation, groups)
 
 
 def _convolution_vjp(
@@ -124,25 +94,7 @@ def _convolution_input(
         groups,
         out if matches else (0,),
     )
-    xp = module_of(g, w)
-    n, channels = g.shape[0], groups * w.shape[1]
-    columns, places = w.shape[1] * math.prod(kernel), math.prod(out)
-    matrices = xp.swapaxes(w.reshape((groups, w.shape[0] // groups, columns)), 1, 2)
-    products = g.reshape((n, groups, w.shape[0] // groups, places))
-    each = zip(out, kernel, stride, dilation, strict=True)
-    full = [(o - 1) * s + span(k, d) for o, k, s, d in each]
-    result = xp.empty((n, channels, *shape), g.dtype)
-    for part in _chunks(n, columns * groups * places, xp is not np):
-        spread = xp.matmul(matrices, products[part]).reshape((-1, channels, *kernel, *out))
-        image = xp.zeros((spread.shape[0], channels, *full), g.dtype)
-        for place in itertools.product(*map(range, kernel)):
-            image[cut(place, out, stride, dilation)] += spread[(slice(None), slice(None), *place)]
-        # what the padding added is cut off, what no window reads stays 0
-        rest = [
-            (-low, low + m - size) for (low, _), m, size in zip(padding, shape, full, strict=True)
-        ]
-        result[part] = padded(image, tuple(rest))
-    return result
+    return convolve_back(g, w, shape, stride, padding, dilation, groups)
 
 
 def _convolution_input_vjp(
@@ -181,20 +133,7 @@ def _convolution_weight(
         groups,
         out if matches and even else (0,),
     )
-    xp = module_of(x, g)
-    rank, places = len(kernel), math.prod(out)
-    per_group, produced = x.shape[1] // groups, g.shape[1] // groups
-    columns = per_group * math.prod(kernel)
-    windows = _windows(padded(x, padding), kernel, out, stride, dilation)
-    result = xp.zeros((groups, produced, columns), x.dtype)
-    inner = tuple(range(2, 2 + rank))
-    for part in _chunks(x.shape[0], columns * groups * places, xp is not np):
-        # (C, *kernel, n, *out): images and places are summed over by one product
-        seen = xp.transpose(windows[part], (1, *inner, 0, *range(2 + rank, 2 + 2 * rank)))
-        seen = seen.reshape((groups, columns, -1))
-        wanted = xp.transpose(g[part], (1, 0, *inner)).reshape((groups, produced, -1))
-        result += xp.matmul(wanted, xp.swapaxes(seen, 1, 2))
-    return result.reshape((groups * produced, per_group, *kernel))
+    return weight_of(x, g, kernel, stride, padding, dilation, groups)
 
 
 def _convolution_weight_vjp(

@@ -16,8 +16,8 @@ from numen.dispatch.backends import module_of
 from numen.dispatch.primitive import Primitive, broadcast_to, conj
 from numen.errors import DTypeError, describe
 from numen.ops.common import add_tangents, aligned_batch, zeros
-from numen.ops.complex_parts import real
 from numen.ops.comparisons import equal, greater, less
+from numen.ops.complex_parts import real
 from numen.ops.samples import (
     DType,
     Errors,

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from numen.dispatch import core
 from numen.dispatch.backends import module_of
 from numen.dispatch.primitive import Primitive, broadcast_to, conj, no_zeros, times

@@ -68,7 +68,8 @@ def _expm(a: Any) -> Any:
     result = _approximant(xp, scaled, xp.eye(n, dtype=a.dtype))
     for i in range(int(halvings.max())):
         more = (halvings > i)[..., None, None]
-        result = xp.where(more, xp.matmul(result, result), result)
+        part = xp.where(more, result, xp.zeros((), a.dtype))  # no overflow of what stays
+        result = xp.where(more, xp.matmul(part, part), result)
     return result
 
 

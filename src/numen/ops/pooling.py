@@ -74,22 +74,57 @@ def _max_pool_index(
         start = np.arange(o, dtype=np.int64) * s - low
         inside = np.where(start < 0, start + -(-np.maximum(-start, 0) // d) * d, start)
         first = first[..., None] * n + np.minimum(inside, n - 1)
-    index = xp.array(xp.broadcast_to(placed_like(first, x), (*lead, *count)))
-    best = xp.full((*lead, *count), _least(x.dtype, "max_pool_index", x), x.dtype)
     floats = x.dtype.kind == "f" or is_small(x.dtype)
-    for place in itertools.product(*map(range, kernel)):
-        part = full[cut(place, count, stride, dilation)]
+    shape = (*lead, *count)
+    parts = [full[cut(k, count, stride, dilation)] for k in itertools.product(*map(range, kernel))]
+    if xp is np:
+        chosen, best = _first_of_largest(parts, _least(x.dtype, "max_pool_index", x), shape)
+        if not (floats and np.isnan(best).any()):
+            index = _flat_places(sizes, kernel, dilation).take(chosen)
+            index += _flat_starts(sizes, stride, padding, count)
+            if any(map(any, padding)):
+                np.copyto(index, first, where=chosen == 0)
+            return index
+    index = xp.array(xp.broadcast_to(placed_like(first, x), shape))
+    best = xp.full(shape, _least(x.dtype, "max_pool_index", x), x.dtype)
+    starts = _flat_starts(sizes, stride, padding, count)
+    places = _flat_places(sizes, kernel, dilation)[1:]
+    for part, place in zip(parts, places, strict=True):
         better = part > best
         if floats:
             better |= (part != part) & (best == best)  # the first NaN
-        here = np.zeros((), np.int64)
-        for i, n, s, d, (low, _), o in zip(
-            place, sizes, stride, dilation, padding, count, strict=True
-        ):
-            here = here[..., None] * n + (np.arange(o, dtype=np.int64) * s + i * d - low)
-        index = xp.where(better, placed_like(here, x), index)
+        index = xp.where(better, placed_like(starts + place, x), index)
         best = xp.where(better, part, best)
     return index
+
+
+def _first_of_largest(parts: Sequence[Any], least: Any, shape: Extents) -> tuple[Any, Any]:
+    """Which part is the first to hold the largest element (from 1 on; 0: none is above `least`),
+    and that element; NaN is not looked for."""
+    best = np.full(shape, least, parts[0].dtype)
+    chosen = np.zeros(shape, np.min_scalar_type(len(parts)))
+    for number, part in enumerate(parts, 1):
+        # a later part has a larger number: no branch, which would be mispredicted half the time
+        np.maximum(chosen, (part > best) * chosen.dtype.type(number), out=chosen)
+        np.maximum(best, part, out=best)
+    return chosen, best
+
+
+def _flat_places(sizes: Extents, kernel: Extents, dilation: Extents) -> Any:
+    """How far each place of a window is from its start in flat order; in front of them, for
+    windows without a largest element, that of the first."""
+    flat = np.zeros((), np.int64)
+    for n, k, d in zip(sizes, kernel, dilation, strict=True):
+        flat = flat[..., None] * n + np.arange(k, dtype=np.int64) * d
+    return np.concatenate([[0], flat.reshape(-1)])
+
+
+def _flat_starts(sizes: Extents, stride: Extents, padding: Pairs, count: Extents) -> Any:
+    """Where each window starts in flat order; before 0 where that is in the padding."""
+    flat = np.zeros((), np.int64)
+    for n, s, (low, _), o in zip(sizes, stride, padding, count, strict=True):
+        flat = flat[..., None] * n + (np.arange(o, dtype=np.int64) * s - low)
+    return flat
 
 
 def _max_pool_vjp(

@@ -48,7 +48,6 @@ tan = _unary(np.tan, lambda o: 1.0 + o * o, between(-1.2, 1.2))
 # To an angle; (1 - a) (1 + a) keeps the digits that 1 - a**2 loses near 1
 
 
-
 def _cosine(a: Any) -> Any:
     """sqrt(1 - a**2), the cosine of an angle whose sine is `a`."""
     if a.dtype.kind == "c":  # the sign of a zero imaginary part tells the sides of the branch cuts

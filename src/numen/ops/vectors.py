@@ -97,7 +97,7 @@ if hasattr(np, "matvec"):
         "matvec",
         (2, 1),
         lambda g, b: _last(g) * _before_last(conj(b)),  # (..., M, 1) * (..., 1, N)
-        lambda g, a: matvec(conj(flip(a)), g),  # (..., N, M) times (..., M)
+        lambda g, a: matvec(flip(conj(a)), g),  # (..., N, M) times (..., M)
         [((3, 4), (4,)), ((2, 3, 4), (4,)), ((3, 4), (2, 4)), ((2, 1, 3, 4), (5, 4))],
         lambda a, b: (a @ _last(b))[..., 0],
     )

@@ -26,6 +26,8 @@ class Distributions:
     """
 
     _numpy: Any
+    _made_in: tuple[Any, ...] = ()
+    """The transforms that ran when the generator was made."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not name.startswith("_") or name == "_numpy":
@@ -173,7 +175,7 @@ class Distributions:
         if modes.state.level and name != "get_state" and "out" not in kwargs:
             if not any([frames.level_of(a) for a in (*args, *kwargs.values())]):
                 draw = functools.partial(run_host, function, name, args, kwargs)
-                return frames.draw_by_example(draw, name)
+                return frames.draw_by_example(draw, name, self._made_in)
         return run_host(function, name, args, kwargs)
 
     def _shuffle(self, x: Any, axis: int, more: dict[str, Any]) -> None:

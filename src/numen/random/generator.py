@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core
+from numen.dispatch import core, modes
 from numen.namespace.calling import raw
 from numen.random.distributions import Distributions, has_gradient, made_of, untraced
 
@@ -32,6 +32,7 @@ class Generator(Distributions):
 
     def __init__(self, bit_generator: Any) -> None:
         self._numpy = np.random.Generator(bit_generator)
+        self._made_in = modes.state.levels
 
     def __str__(self) -> str:
         return f"Generator({type(self.bit_generator).__name__})"

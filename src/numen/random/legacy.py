@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core
+from numen.dispatch import core, modes
 from numen.namespace.calling import raw
 from numen.random.bit_generator import MT19937, plain
 from numen.random.distributions import Distributions, has_gradient, made_of, untraced
@@ -33,6 +33,7 @@ class RandomState(Distributions):
     """
 
     def __init__(self, seed: Any = None) -> None:
+        self._made_in = modes.state.levels
         if hasattr(seed, "capsule"):  # a bit generator
             self._numpy = np.random.RandomState(seed)
         else:

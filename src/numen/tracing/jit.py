@@ -135,6 +135,8 @@ class Jit:
             return self._function(*args, **kwargs)
         if config.engine == "numpy" or not platforms.available() or modes.errstate_is_strict():
             return self._function(*args, **kwargs)
+        if modes.ACTIVE and modes.state.anomaly is not None:
+            return self._eagerly(args, kwargs)
         leaves: list[Any] = []
         structure = flatten((args, kwargs), leaves)
         key, scalars, numbers = self._key(structure, leaves)

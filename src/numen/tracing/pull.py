@@ -77,7 +77,7 @@ class Context:
         for key in pull.path:
             result = result[key]
         leaves = [self.objects[reg]._n for reg, _ in pull.pairs]
-        return backward([result], [g], wrt=leaves, create_graph=True)
+        return backward([result], [g], wrt=leaves, create_graph=True, hooked=False)
 
 
 def _vjp(

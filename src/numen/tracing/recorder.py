@@ -83,7 +83,7 @@ class Recorder(Notes):
             try:
                 reg = self.bind(seed, "seed", len(self._pulls))
                 leaves = [leaf for leaf in self._leaf_register if leaf in self._external_leaf]
-                found = backward([array], [seed], wrt=leaves, retain_graph=True)
+                found = backward([array], [seed], wrt=leaves, retain_graph=True, hooked=False)
             finally:
                 self.items = self._forward
             pairs = [

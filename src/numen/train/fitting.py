@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from numen.errors import AnomalyError
 from numen.train.callbacks import Callback, History
 from numen.train.evaluating import Evaluation
 from numen.train.metrics import as_metrics
@@ -129,12 +130,16 @@ def _epoch(run: Training, step: Any, check: Evaluation | None, quiet: bool) -> N
     run.call("on_epoch_begin", run.epoch, {})
     for x, y in _remaining(run):
         run.call("on_train_batch_begin", run.batch, {})
-        run.last_loss, output = step(x, y)
+        try:
+            run.last_loss, output = step(x, y)
+        except AnomalyError as error:
+            error.add_note(f"fit: at {_position(run)}")
+            raise
         if not math.isfinite(run.last_loss) and not quiet:
             raise NonFiniteLossError(
-                f"fit: the loss is {run.last_loss} at epoch {run.epoch + 1} of {run.epochs}, batch "
-                f"{run.batch + 1} of {run.batches or 'it'} (step {run.steps + 1}). Hint: a smaller "
-                "learning rate, clip_grad_norm=, or look for NaN in this batch"
+                f"fit: the loss is {run.last_loss} at {_position(run)}. Hint: run fit inside `with "
+                "nm.detect_anomaly():`, which names the op and the line where it began; often a "
+                "smaller learning rate or clip_grad_norm= helps, or NaN is in this batch"
             )
         run.means.add(run.last_loss, rows_of(x), output, y)
         run.steps += 1
@@ -151,6 +156,14 @@ def _epoch(run: Training, step: Any, check: Evaluation | None, quiet: bool) -> N
     epoch, run.epoch, run.batch = run.epoch, run.epoch + 1, 0
     run.call("on_epoch_end", epoch, logs)
     run.after("epoch")
+
+
+def _position(run: Training) -> str:
+    """Where a run is: epoch, batch and step, counted from 1."""
+    return (
+        f"epoch {run.epoch + 1} of {run.epochs}, batch {run.batch + 1} of {run.batches or 'it'} "
+        f"(step {run.steps + 1})"
+    )
 
 
 def _remaining(run: Training) -> Iterator[Any]:

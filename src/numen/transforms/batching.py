@@ -14,7 +14,7 @@ from typing import Any
 from numen.dispatch import core, slots
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import ArrayCore
-from numen.dispatch.frames import VMAP, Frame, Level
+from numen.dispatch.frames import VMAP, Frame, Level, below
 from numen.errors import ShapeError, TransformError, describe
 from numen.transforms.trees import flatten, spread_prefix
 
@@ -194,6 +194,18 @@ def _output(x: Any, axis: int | None, level: Level) -> Any:
     if not -value.ndim <= axis < value.ndim:
         raise ValueError(f"vmap: axis {axis} of out_axes is out of bounds for a {describe(value)}")
     return _moved(value, 0, axis % int(value.ndim))
+
+
+def unbatched(x: Any) -> Any:
+    """A value that every example of the innermost vmap has, as one from outside of it.
+
+    Raises
+    ------
+    TransformError
+        If the examples differ in it.
+    """
+    frame = x._d if isinstance(x, ArrayCore) else None
+    return below(frame, "a value") if type(frame) is Frame and frame.level.kind == VMAP else x
 
 
 def _joined(parts: list[Any], out_axes: Any) -> Any:

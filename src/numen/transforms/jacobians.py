@@ -15,10 +15,10 @@ import numpy as np
 from numen.dispatch import core, slots
 from numen.dispatch.convert import as_array
 from numen.errors import GradientError, describe
-from numen.transforms.batching import vmap
+from numen.transforms.batching import unbatched, vmap
 from numen.transforms.forward import jvp
-from numen.transforms.reverse import _positions, vjp
-from numen.transforms.trees import Structure, flatten
+from numen.transforms.reverse import positions_of, value_and_grad, vjp
+from numen.transforms.trees import Structure, flatten, map_leaves
 
 Argnums = int | Sequence[int]
 
@@ -59,7 +59,7 @@ def jacrev(
 
     @functools.wraps(f)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        positions = _positions(argnums, len(args), "jacrev")
+        positions = positions_of(argnums, len(args), "jacrev")
         inner = _of_arguments(f, args, kwargs, positions)
         chosen = [args[i] for i in positions]
         if has_aux:
@@ -103,7 +103,7 @@ def jacfwd(
 
     @functools.wraps(f)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        positions = _positions(argnums, len(args), "jacfwd")
+        positions = positions_of(argnums, len(args), "jacfwd")
         inner = _of_arguments(f, args, kwargs, positions)
         chosen = tuple([args[i] for i in positions])
         parts, shape = flatten(chosen)
@@ -112,21 +112,21 @@ def jacfwd(
             if not core.is_differentiable(a._d.dtype):
                 raise GradientError(f"jacfwd: argument {i} carries no derivative: {describe(a)}")
 
-        def push(direction: Any) -> Any:
-            found = jvp(inner, chosen, direction, has_aux)
-            return (found[1], found[0], found[2]) if has_aux else (found[1], found[0])
+        auxes: list[Any] = []
 
-        columns, *rest = vmap(
-            push,
-            out_axes=(-1, None, None) if has_aux else (-1, None),
-            randomness=randomness,
-            chunk_size=chunk_size,
-        )(_basis(arrays, shape))
+        def push(direction: Any) -> Any:
+            _, tangent, *aux = jvp(inner, chosen, direction, has_aux)
+            auxes[:] = [map_leaves(unbatched, a) for a in aux]
+            return tangent
+
+        columns = vmap(push, out_axes=-1, randomness=randomness, chunk_size=chunk_size)(
+            _basis(arrays, shape)
+        )
         leaves, form = flatten(columns)
         blocks = [_split_columns(c, arrays) for c in leaves]
         by_part = [[block[k] for block in blocks] for k in range(len(arrays))]
         jacobian = _arranged(by_part, form, shape, isinstance(argnums, int))
-        return (jacobian, rest[1]) if has_aux else jacobian
+        return (jacobian, auxes[0]) if has_aux else jacobian
 
     return wrapped
 
@@ -170,8 +170,6 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     >>> nm.hvp(lambda x: (x**3).sum(), (nm.array([1.0, 2.0]),), (nm.array([1.0, 0.0]),))
     (np.float64(9.0), array([6., 0.]))
     """
-    from numen.transforms.reverse import value_and_grad
-
     numbers = tuple(range(len(primals)))
     (value, _), (_, product) = jvp(value_and_grad(f, numbers), primals, tangents)
     return value, product[0] if len(primals) == 1 else product

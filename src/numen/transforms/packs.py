@@ -7,12 +7,15 @@ node, whose cotangent is a Pack of theirs, and above it an unpacking node for ea
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from numen.dispatch.core import Node
+from numen.dispatch import core, modes, slots, views
+from numen.dispatch.backward import register_of
+from numen.dispatch.core import SCALAR, ArrayCore, Cell, Node, View
 from numen.dispatch.primitive import Primitive
 
 
@@ -76,3 +79,40 @@ def cotangents_of(g: Any, count: int) -> tuple[list[Any], bool]:
         g = g._d
     parts = list(g.parts) if type(g) is Pack else [g]
     return parts, not any([hasattr(p, "_d") for p in parts])
+
+
+def shares(out: Any, arguments: Sequence[Any]) -> bool:
+    """Whether a result is a view of an argument."""
+    if type(out._v) is not View:
+        return False
+    cell = out._v.cell
+    return any([getattr(getattr(b, "_v", None), "cell", None) is cell for b in arguments])
+
+
+def with_node(out: Any, node: Node, copied: bool, holders: int) -> Any:
+    """An Array with a result's values and `node`.
+
+    It shares the result's memory, and the notes about that if there are more references to the
+    result than the `holders` of the caller; `copied` gives it memory of its own.
+    """
+    if copied:
+        bare = core.ARRAY(out._d)
+        bare._t = register_of(out)
+        with modes.no_grad():
+            out = slots.primitive("copy")(bare)
+    memory = out._v
+    result = core.ARRAY(out._d, node)
+    if memory is SCALAR:
+        result._v = SCALAR
+    elif memory is not None or sys.getrefcount(out) > holders:
+        if memory is None:
+            memory = out._v = Cell()
+        base = memory.base if type(memory) is View else out
+        if base._n is not None:  # not to keep the graph that was dropped
+            bare = core.ARRAY(base._d, None, memory.cell)
+            bare._t = register_of(base, bare)
+            base = bare
+        result._v = View(base, memory.cell, memory.path if type(memory) is View else ())
+        views.remember(memory.cell, result)
+    result._t = register_of(out, result)
+    return result

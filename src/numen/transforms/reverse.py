@@ -46,7 +46,7 @@ def _aliased(tree: Any, op: str, position: int) -> tuple[Any, list[Any], Structu
     return structure.unflatten(aliases), aliases, structure
 
 
-def _positions(argnums: int | Sequence[int], count: int, op: str) -> tuple[int, ...]:
+def positions_of(argnums: int | Sequence[int], count: int, op: str) -> tuple[int, ...]:
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     for i in numbers:
         if not -count <= i < count:
@@ -99,7 +99,7 @@ def value_and_grad(
 
     @functools.wraps(f)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        positions = _positions(argnums, len(args), "grad")
+        positions = positions_of(argnums, len(args), "grad")
         inputs = list(args)
         with modes.set_grad_enabled(True):
             aliases, forms = [], []
@@ -130,12 +130,25 @@ def value_and_grad(
 
 def _outside(x: Any, aliases: Sequence[Any]) -> Any:
     """A result without what only this transform recorded: its graph, where no outer one exists."""
+    if isinstance(x, ArrayCore) and type(x._d) is frames.Frame:
+        x = _below_outside(x, aliases)
     if isinstance(x, ArrayCore) and x._n is not None and all(type(a._n) is Leaf for a in aliases):
         if not _reaches_outer(x._n, {a._n for a in aliases}):
             detached = core.ARRAY(x._d, None, x._v)
             detached._t = _backward.register_of(x, detached)
             return detached
     return x
+
+
+def _below_outside(x: Any, aliases: Sequence[Any]) -> Any:
+    """The same for the values below those of `vmap` and `jvp`: what was recorded before them."""
+    frame = x._d
+    value, tangent = _outside(frame.value, aliases), _outside(frame.tangent, aliases)
+    if value is frame.value and tangent is frame.tangent:
+        return x
+    result = core.ARRAY(frames.Frame(frame.level, value, frame.mapped, tangent), x._n, x._v)
+    result._t = x._t
+    return result
 
 
 def _reaches_outer(node: Any, inner: set[Any]) -> bool:

@@ -8,21 +8,22 @@ gradients meet the user's rule as well. A recorder sees the ops inside. Next: `c
 
 from __future__ import annotations
 
-import sys
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core, frames, modes, slots, views
-from numen.dispatch.backward import register_of
+from numen.dispatch import core, modes, slots, views
+from numen.dispatch.backward import register_of, unbroadcast
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import SCALAR, ArrayCore, Cell, Node, View, is_differentiable
 from numen.dispatch.frames import VMAP, Frame, Level, level_of, newest_write
+from numen.dispatch.frames.looking import top_level
 from numen.dispatch.primitive import Primitive
 from numen.errors import GradientError, ShapeError, TransformError, describe
-from numen.transforms import packs
+from numen.transforms import checkpointing, packs
+from numen.transforms.checkpointing import carries_gradient
 
 Leaves = list[Any]
 
@@ -41,6 +42,10 @@ class Rule:
     pure : bool
         Running `forward` again gives the same, so saved results that are neither arguments nor
         results can be differentiated by that.
+    reduces : bool
+        A cotangent may have the shape of a broadcast argument; it is summed.
+    dirty : set of int
+        Leaves that `forward` writes in place and returns.
     metas : list
         Shape and dtype of each result, None where it is no array; set by `primal` and `forward`.
     """
@@ -48,6 +53,8 @@ class Rule:
     name: str
     prim: Primitive
     pure = True
+    reduces = False
+    dirty: frozenset[int] = frozenset()
     metas: list[Any]
 
     def primal(self, leaves: Leaves) -> Leaves:
@@ -74,8 +81,28 @@ class Rule:
         """Whether a result takes no part in gradients."""
         return False
 
-    def finish(self, leaves: Leaves, outs: Leaves, shown: Leaves) -> None:
-        """Called when the results have their nodes."""
+    def fitting(self, c: Any, shape: tuple[int, ...], index: int) -> Any:
+        """A cotangent that the user's code gave for leaf `index`, of its shape.
+
+        Raises
+        ------
+        ShapeError
+            If it has another shape.
+        GradientError
+            If it is no array of numbers.
+        """
+        c = as_array(c)
+        given = tuple(c._d.shape)
+        if c._d.dtype.kind not in "fciub" and not is_differentiable(c._d.dtype):
+            raise GradientError(f"backward: {self.name} gave {describe(c)} as a gradient")
+        if given == shape:
+            return c
+        if self.reduces and _reducible(given, shape):
+            return unbroadcast(c, shape)
+        raise ShapeError(
+            f"backward: {self.name} gave a gradient of shape {given} for argument {index} of "
+            f"shape {shape}"
+        )
 
 
 def row_of(name: str) -> Primitive:
@@ -103,16 +130,6 @@ def zeros(meta: tuple[tuple[int, ...], Any]) -> Any:
     return core.new_constant(np.zeros(shape, dtype if is_differentiable(dtype) else np.bool_))
 
 
-def carries_gradient(x: Any, depth: int) -> bool:
-    """Whether x has a node that belongs to the transform at `depth`."""
-    return (
-        isinstance(x, ArrayCore)
-        and x._n is not None
-        and level_of(x) == depth
-        and is_differentiable(x._d.dtype)
-    )
-
-
 # ------------------------------------------------------------ evaluating
 
 
@@ -132,7 +149,7 @@ def call(rule: Rule, leaves: Leaves) -> Leaves:
     if grad and any([carries_gradient(a, depth) for a in arrays]):
         return _recorded(rule, leaves, depth)
     if depth:
-        level = frames.top_level(arrays, rule.name)
+        level = top_level(arrays, rule.name)
         here = [level_of(a) == depth for a in leaves]
         low = [a._d.value if t else a for a, t in zip(leaves, here, strict=True)]
         if level.kind == VMAP:
@@ -218,20 +235,29 @@ def _with_tangents(
 
 
 class _left:
-    """The user's function runs below a level: a captured value of that level raises there."""
+    """Below a level: transforms that the user's function runs start there, and a captured value of
+    the level raises."""
 
     def __init__(self, level: Level) -> None:
         self.level = level
+        self.levels = modes.state.levels
 
     def __enter__(self) -> None:
-        self.level.active = False
+        self._set(self.levels[: self.level.depth - 1])
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        self.level.active = True
+        self._set(self.levels)
+
+    def _set(self, levels: tuple[Any, ...]) -> None:
+        modes.state.levels = levels
+        modes.state.level = len(levels)
 
 
 # ------------------------------------------------------------ recording
 
+
+HOLDERS = 6
+"""References to a result that nobody but this module holds."""
 
 INPUT, OUTPUT, BETWEEN, OTHER = range(4)
 """What a saved thing is: an argument, a result, an array that is neither, no array."""
@@ -262,7 +288,7 @@ class Call:
         parents = self.node().parents
         for i, c in enumerate(found):
             if c is not None and needed[i]:
-                c = _fitting(self.rule, c, parents[i], i)
+                c = self.rule.fitting(c, tuple(parents[i].shape), i)
                 results[i] = core.unwrap(c) if raw else c
         return results
 
@@ -281,7 +307,7 @@ class Call:
                     between.append(place)
             saved.append(value)
         if between:
-            self._connect(saved, between, args)
+            self._connect(saved, between, args[-1])
         return saved
 
     def _result(self, value: Any, number: int) -> Any:
@@ -291,11 +317,9 @@ class Call:
         array._n = packs.result_node(self.node(), number, len(self.recorded), value._d)
         return array
 
-    def _connect(self, saved: Leaves, between: Sequence[int], args: Sequence[Any]) -> None:
+    def _connect(self, saved: Leaves, between: Sequence[int], held: Any) -> None:
         """Give saved arrays that are neither arguments nor results nodes of their own, which run
         the forward function once more."""
-        from numen.transforms import checkpointing
-
         rule, needs = self.rule, tuple([p is not None for p in self.node().parents[: self.count]])
         if not rule.pure:
             for place in between:
@@ -308,13 +332,7 @@ class Call:
                     "it in backward from saved arguments",
                 )
             return
-        held: Held = args[-1]
-        for a in held.leaves:
-            if isinstance(a, ArrayCore) and newest_write(a) < self.node().stamp:
-                raise GradientError(
-                    f"backward: {rule.name} saved a {describe(a)} that was written in place "
-                    "afterwards. Hint: write into a copy"
-                )
+        held.check(self.node())
 
         def again(leaves: Leaves) -> Leaves:
             everything = rule.forward(leaves, needs)[1]
@@ -326,51 +344,26 @@ class Call:
             saved[place] = value
 
 
-class Held:
-    """The arguments of a call, for a second forward run; the node lets go of them with the rest."""
-
-    __slots__ = ("leaves",)
-
-    def __init__(self, leaves: Leaves) -> None:
-        self.leaves = leaves
-
-
 def _array(raw: Any) -> Any:
     return raw if isinstance(raw, ArrayCore) else core.ARRAY(np.asarray(raw))
 
 
-def _fitting(rule: Rule, c: Any, parent: Any, index: int) -> Any:
-    """A cotangent that the user's code gave for argument `index`.
-
-    Raises
-    ------
-    ShapeError
-        If it has not the argument's shape.
-    GradientError
-        If it is no array of numbers.
-    """
-    c = as_array(c)
-    if tuple(c._d.shape) != tuple(parent.shape):
-        raise ShapeError(
-            f"backward: {rule.name} gave a gradient of shape {tuple(c._d.shape)} for argument "
-            f"{index}, a {parent.dtype} array of shape {tuple(parent.shape)}"
-        )
-    if c._d.dtype.kind not in "fciub" and not is_differentiable(c._d.dtype):
-        raise GradientError(f"backward: {rule.name} gave {describe(c)} as a gradient")
-    return c
+def _reducible(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether summing takes `shape` to `target`."""
+    extra = len(shape) - len(target)
+    return extra >= 0 and all([n in (1, m) for n, m in zip(target, shape[extra:], strict=True)])
 
 
 def _recorded(rule: Rule, leaves: Leaves, depth: int) -> Leaves:
     """The results of a rule, with a node above the arguments' nodes."""
     needs = tuple([carries_gradient(a, depth) for a in leaves])
     bare = [_without_node(a) if need else a for a, need in zip(leaves, needs, strict=True)]
-    before = [stamp_of(a) if need else 0 for a, need in zip(bare, needs, strict=True)]
+    before = [newest_write(a) if need else 0 for a, need in zip(bare, needs, strict=True)]
     outs, saved = rule.forward(bare, needs)
     inputs = {id(b): i for i, b in enumerate(bare) if isinstance(b, ArrayCore)}
     results = {id(o): i for i, o in enumerate(outs) if isinstance(o, ArrayCore)}
-    dirty = getattr(rule, "dirty", ())
     for i, (b, need) in enumerate(zip(bare, needs, strict=True)):
-        if need and i not in dirty and stamp_of(b) != before[i]:
+        if need and i not in rule.dirty and newest_write(b) != before[i]:
             raise GradientError(
                 f"{rule.name}: wrote into argument {i}, a {describe(b)}, in place; the rule gives "
                 "no gradient of that. Hint: write into a copy"
@@ -406,7 +399,7 @@ def _recorded(rule: Rule, leaves: Leaves, depth: int) -> Leaves:
     parents = tuple([a._n if need else None for a, need in zip(leaves, needs, strict=True)])
     args = (*[None] * len(leaves), *kept)
     if rule.pure and any([kind == BETWEEN for kind, _, _ in kinds]):
-        args = (*args, Held(leaves))
+        args = (*args, checkpointing.Held(leaves))
     parents = (*parents, *[None] * (len(args) - len(leaves)))
     info = Call(rule, len(leaves), recorded, kinds)
     raws = [lifted[i]._d for i in recorded]
@@ -416,15 +409,25 @@ def _recorded(rule: Rule, leaves: Leaves, depth: int) -> Leaves:
     for i, o in enumerate(outs):
         if i in recorded:
             own = packs.result_node(node, recorded.index(i), len(recorded), lifted[i]._d)
-            o = with_node(lifted[i], own, id(o) in inputs or _shares(o, bare))
+            given = inputs.get(id(o))
+            if given in rule.dirty:
+                o = _written(leaves[given], own, rule.name)
+            else:
+                copied = given is not None or packs.shares(o, bare)
+                o = packs.with_node(lifted[i], own, copied, HOLDERS)
         shown.append(o)
-    rule.finish(leaves, outs, shown)
     return shown
 
 
-def stamp_of(a: Any) -> int:
-    """The stamp of the last write into an array's memory."""
-    return newest_write(a)
+def _written(x: Any, node: Node, name: str) -> Any:
+    """The argument that forward wrote in place and returned, now with the result's node."""
+    views.check_writable(x, name)
+    if x._v is None:
+        x._v = Cell()
+    stamp = x._v.cell.t
+    views.wrote(x, core.ARRAY(x._d, node))
+    x._v.cell.t = stamp  # the write came before the node was made
+    return x
 
 
 def _without_node(a: Any) -> Any:
@@ -444,40 +447,6 @@ def _at_depth(out: Any, depth: int, leaves: Leaves) -> Any:
     return out
 
 
-def _shares(out: Any, bare: Leaves) -> bool:
-    """Whether a result is a view of an argument."""
-    if type(out._v) is not View:
-        return False
-    cell = out._v.cell
-    return any([getattr(getattr(b, "_v", None), "cell", None) is cell for b in bare])
-
-
-def with_node(out: Any, node: Node, copied: bool) -> Any:
-    """An Array with a result's values and `node`; it shares the result's memory and the notes
-    about that, unless `copied`."""
-    if copied:
-        with modes.no_grad():
-            out = slots.primitive("copy")(out)
-    memory = out._v
-    result = core.ARRAY(out._d, node)
-    if memory is SCALAR:
-        result._v = SCALAR
-    elif type(memory) is View:
-        result._v = View(memory.base, memory.cell, memory.path)
-        views.remember(memory.cell, result)
-    elif memory is not None or sys.getrefcount(out) > _ALONE:
-        if memory is None:
-            memory = out._v = Cell()  # somebody else holds the result
-        result._v = View(out, memory.cell, ())
-        views.remember(memory.cell, result)
-    result._t = register_of(out, result)
-    return result
-
-
-_ALONE = 6
-"""References to a result that only this module and its caller hold: more tell of another holder."""
-
-
 # ------------------------------------------------------------ examples of a vmap
 
 
@@ -493,6 +462,7 @@ class Mapped(Rule):
         self.level = level
         self.axes = list(axes)
         self.saved_axes: list[bool] = []
+        self.shapes: list[Any] = []
 
     def primal(self, leaves: Leaves) -> Leaves:
         outs, _ = self._run(lambda inner: (self.rule.primal(inner), []), leaves, self.axes)
@@ -504,6 +474,9 @@ class Mapped(Rule):
 
         def run(inner: Leaves) -> tuple[Leaves, Leaves]:
             inside.extend(inner)
+            self.shapes = [
+                tuple(x._d.shape) if isinstance(x, ArrayCore) else None for x in inner
+            ]
             outs, saved = self.rule.forward(inner, needs)
             found.extend([*outs, *saved])
             return outs, saved
@@ -527,16 +500,20 @@ class Mapped(Rule):
         count = len(saved)
 
         def run(inner: Leaves) -> tuple[Leaves, Leaves]:
-            return self.rule.backward(inner[:count], inner[count:], needs), []
+            found = self.rule.backward(inner[:count], inner[count:], needs)
+            return [
+                c if c is None or not need else self.rule.fitting(c, shape, i)
+                for i, (c, shape, need) in enumerate(zip(found, self.shapes, needs, strict=True))
+            ], []
 
         given = [c is not None for c in cotangents]
         found, _ = self._run(run, [*saved, *cotangents], [*self.saved_axes, *given])
         results: Leaves = []
         for (c, mapped), axis in zip(found, self.axes, strict=True):
-            if c is None:
+            if c is None or not isinstance(c, ArrayCore):
                 results.append(None)
                 continue
-            c = _spread(as_array(c), mapped, self.level.size)
+            c = _spread(c, mapped, self.level.size)
             results.append(c if axis else slots.primitive("sum")(c, axis=(0,), keepdims=False))
         return results
 

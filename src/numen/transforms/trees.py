@@ -29,6 +29,8 @@ class Structure:
 
     __slots__ = ("children", "count", "kind", "parts")
 
+    count: int
+
     def __init__(self, kind: Any, parts: Any, children: tuple[Structure, ...]) -> None:
         self.kind = kind
         self.parts = parts

@@ -122,9 +122,13 @@ def spread_draws(value: Any, levels: Sequence[Level]) -> Any:
     return value
 
 
-def draw_by_example(draw: Callable[[], Any], op: str) -> Any:
-    """What `draw()` gives, drawn once for each example in the order of a loop."""
-    levels = differing(op)
+def draw_by_example(draw: Callable[[], Any], op: str, made_in: Sequence[Level] = ()) -> Any:
+    """What `draw()` gives, drawn once for each example in the order of a loop.
+
+    made_in: the levels in which the generator was made: in each, every example has a generator of
+    its own, in the same state.
+    """
+    levels = [level for level in differing(op) if level not in made_in]
     if not levels:
         return draw()
     sizes = tuple([level.size for level in levels])

@@ -35,7 +35,6 @@ class Frame:
 
     __slots__ = ("__weakref__", "level", "mapped", "owned", "tangent", "value")
     __hash__ = None  # type: ignore[assignment]
-    __array_ufunc__ = None
     base = None
 
     def __init__(
@@ -101,6 +100,13 @@ class Frame:
     # ------------------------------------------------------------ values
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return np.array(concrete(self, "the values"), dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if not self.level.active:
+            raise has_left(self, ufunc.__name__)
+        if method != "__call__":
+            return NotImplemented
+        return raw_calling(getattr(slots.functions(), ufunc.__name__))(*inputs, **kwargs)
 
     def __bool__(self) -> bool:
         return bool(below(self, "bool()"))
@@ -236,6 +242,14 @@ def innermost(raw: Any) -> Any:
     while type(raw) is Frame:
         raw = raw.value._d
     return raw
+
+
+def has_left(frame: Frame, op: str) -> TransformError:
+    """The error for a value that is used after its transform has ended, or in another thread."""
+    return TransformError(
+        f"{op}: a {describe(frame)} has left its {frame.level.kind}. Hint: return values from the "
+        "function instead of storing them outside"
+    )
 
 
 def below(frame: Frame, what: str) -> Any:

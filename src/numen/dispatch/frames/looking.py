@@ -10,9 +10,8 @@ from typing import Any
 
 from numen.dispatch import core, modes
 from numen.dispatch.core import NEVER_WRITTEN, ArrayCore
-from numen.dispatch.frames.frame import Frame
+from numen.dispatch.frames.frame import Frame, has_left
 from numen.dispatch.frames.level import Level
-from numen.errors import TransformError, describe
 
 
 def level_of(value: Any) -> int:
@@ -42,10 +41,7 @@ def top_level(arrays: Sequence[ArrayCore], op: str) -> Level:
         if type(a._d) is Frame:
             level = a._d.level
             if not level.active or modes.state.levels[level.depth - 1 : level.depth] != (level,):
-                raise TransformError(
-                    f"{op}: a {describe(a)} has left its {level.kind}. Hint: return values from "
-                    "the function instead of storing them outside"
-                )
+                raise has_left(a._d, op)
             if found is None or level.depth > found.depth:
                 found = level
     assert found is not None

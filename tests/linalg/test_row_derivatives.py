@@ -1,0 +1,184 @@
+"""The rules of linear algebra's and the transforms' rows, real and complex, against differences.
+
+Vectors that are unique up to signs, phases or a basis are looked at through the matrices that they
+span: u w u^H.
+"""
+
+import numpy as np
+import pytest
+from recorded import cotangent, inner, slopes_of
+
+import numen as nm
+from numen.dispatch import backward
+from numen.dispatch.core import Leaf
+from numen.namespace.array import Array
+from numen.ops import (
+    determinants,
+    eigen,
+    factors,
+    fourier,
+    linear_algebra,
+    matrices,
+    matrix_functions,
+    norms,
+    orthogonal,
+    spectra,
+    table,
+)
+from tolerances import DIFFERENCES, STEP, assert_close
+
+FAMILIES = (linear_algebra, matrices, determinants, factors, orthogonal, norms, spectra, eigen)
+FAMILIES += (matrix_functions, fourier)
+ROWS = [row.name for family in FAMILIES for row in family.ROWS]
+COLUMNS = {"svd_u", "eigh_v", "eig_v"}
+VECTORS = {"svd_v"}
+BASES = {"qr_rest", "svd_u_rest", "svd_v_rest"}
+LINEAR = {"fft_c2c", "fft_r2c", "fft_c2r"}
+
+
+def samples(name, dtype):
+    if name == "fft_r2c":
+        dtype = "float64"
+    return table[name].samples(np.random.default_rng(list(name.encode())), np.dtype(dtype))
+
+
+CASES = [
+    pytest.param(name, dtype, i, id=f"{name}-{dtype}-{i}")
+    for name in ROWS
+    for dtype in ("float64", "complex128")
+    for i in range(len(samples(name, dtype)))
+]
+
+
+def weights(name, n):
+    """Different for each vector, where each is unique up to a phase."""
+    return np.ones(n) if name in BASES else np.arange(1.0, n + 1)
+
+
+def turned(x):
+    return x.swapaxes(-1, -2).conj()
+
+
+def seen(name, out):
+    """What of a row's result has a derivative, of ndarrays and Arrays."""
+    if name in COLUMNS or name in ("qr_rest", "svd_u_rest"):
+        return (out * weights(name, out.shape[-1])) @ turned(out)
+    if name in VECTORS or name == "svd_v_rest":
+        return (turned(out) * weights(name, out.shape[-2])) @ out
+    return out
+
+
+def pushed(name, out, t):
+    """The tangent of `seen`."""
+    if name in COLUMNS or name in ("qr_rest", "svd_u_rest"):
+        w = weights(name, out.shape[-1])
+        return (t * w) @ turned(out) + (out * w) @ turned(t)
+    if name in VECTORS or name == "svd_v_rest":
+        w = weights(name, out.shape[-2])
+        return (turned(t) * w) @ out + (turned(out) * w) @ t
+    return t
+
+
+def evaluate(name, args, params):
+    return np.asarray(seen(name, np.asarray(table[name].impl(*args, **params))))
+
+
+def steps(name):
+    return 0.5 if name in LINEAR else STEP
+
+
+def leaves(args):
+    arrays = [Array(a.copy()) for a in args]
+    for x in arrays:
+        x._n = Leaf(x.shape, x.dtype)
+    return arrays
+
+
+def pulled(name, args, params, weight, create_graph=False):
+    inputs = leaves(args)
+    out = seen(name, table[name](*inputs, **params))
+    assert out.dtype == weight.dtype
+    wrt = [x._n for x in inputs]
+    found = backward.backward([out], [weight], wrt=wrt, create_graph=create_graph)
+    return inputs, [Array(np.zeros(x.shape, x.dtype)) if g is None else g
+                    for g, x in zip(found, inputs, strict=True)]  # fmt: skip
+
+
+def raw(x):
+    return x._d if isinstance(x, Array) else np.asarray(x)
+
+
+@pytest.mark.parametrize(("name", "dtype", "i"), CASES)
+def test_vjp(name, dtype, i):
+    args, params = samples(name, dtype)[i]
+    weight = cotangent(evaluate(name, args, params))
+    _, found = pulled(name, args, params, weight)
+    for p, g in enumerate(found):
+
+        def moved(v, p=p):
+            return inner(weight, evaluate(name, (*args[:p], v, *args[p + 1 :]), params))
+
+        assert raw(g).dtype == args[p].dtype
+        assert_close(raw(g), slopes_of(moved, args[p], steps(name)), table=DIFFERENCES)
+
+
+@pytest.mark.parametrize("arrays", [False, True], ids=["raw", "arrays"])
+@pytest.mark.parametrize(("name", "dtype", "i"), CASES)
+def test_jvp(name, dtype, i, arrays):
+    args, params = samples(name, dtype)[i]
+    directions = [cotangent(a, 3) for a in args]
+    step = steps(name)
+    sides = [
+        evaluate(name, [a + s * t for a, t in zip(args, directions, strict=True)], params)
+        for s in (step, -step)
+    ]
+    given = [Array(a) for a in args] if arrays else args
+    moving = [Array(t) for t in directions] if arrays else directions
+    out = table[name](*given, **params)
+    t = table[name].jvp(out, given, moving, **params)
+    assert t.dtype == out.dtype
+    found = pushed(name, raw(out), raw(t))
+    assert_close(found, (sides[0] - sides[1]) / (2 * step), table=DIFFERENCES)
+
+
+@pytest.mark.parametrize(("name", "dtype", "i"), CASES)
+def test_gradients_of_gradients(name, dtype, i):
+    args, params = samples(name, dtype)[i]
+    weight = cotangent(evaluate(name, args, params))
+    mix = [cotangent(a, 4) for a in args]
+    inputs, found = pulled(name, args, params, weight, create_graph=True)
+    total = nm.array(0.0)
+    for m, g in zip(mix, found, strict=True):
+        total = total + (nm.array(m).conj() * g).real.sum()
+    if total._n is None:
+        second = [None] * len(inputs)
+    else:
+        second = backward.backward([total], [None], wrt=[x._n for x in inputs])
+
+    def mixed(*values):
+        _, found = pulled(name, values, params, weight)
+        return sum(inner(m, raw(g)) for m, g in zip(mix, found, strict=True))
+
+    for p, g in enumerate(second):
+        expected = slopes_of(lambda v, p=p: mixed(*args[:p], v, *args[p + 1 :]), args[p], 1e-4)
+        g = np.zeros_like(args[p]) if g is None else raw(g)
+        assert g.dtype == args[p].dtype
+        assert_close(g, expected, 10, table=DIFFERENCES)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+@pytest.mark.parametrize("name", ROWS)
+def test_single_precision_stays(name, dtype):
+    single = {"f": np.dtype("f4"), "c": np.dtype("c8")}
+    for args, params in samples(name, dtype):
+        args = [a.astype(single[a.dtype.kind]) for a in args]
+        out = table[name](*args, **params)
+        assert out.dtype == single[out.dtype.kind]
+        weight = cotangent(evaluate(name, args, params))
+        _, found = pulled(name, args, params, weight)
+        wide = [a.astype(a.dtype.char.replace("f", "d").replace("F", "D")) for a in args]
+        exact = weight.astype(evaluate(name, wide, params).dtype)
+        _, expected = pulled(name, wide, params, exact)
+        for g, w, a in zip(found, expected, args, strict=True):
+            assert raw(g).dtype == a.dtype
+            assert_close(raw(g), raw(w), 200)
