@@ -34,11 +34,14 @@ CASES = (
     Case("chain", "ten ops on 4x4, forward and backward", 0.6, "torch"),
     Case("fused", "tanh(x*1.3+0.2)*exp(-x*x)+sqrt(abs(x)), 10 M, jit", 0.5, "torch.compile"),
     Case("mlp", "MLP 784-256-256-10 step, batch 64, Adam, jit", 1.0, "torch, fused Adam"),
+    Case("rnn", "RNN of 100 steps, hidden 32, forward and backward, jit", 0.7, "torch"),
+    Case("per_example", "gradients of each of 64 examples, MLP 784-256-10, jit", 0.7, "torch.func"),
     Case("call", "jit call of x*y on 4x4", 3e-6, None),
 )
 
 FUSED_ITEMS = 10_000_000
 RATE = 1e-3
+STEPS, SEQUENCES, HIDDEN = 100, 16, 32
 
 
 def random(*shape: int) -> np.ndarray:
@@ -48,6 +51,17 @@ def random(*shape: int) -> np.ndarray:
 def batch() -> tuple[np.ndarray, np.ndarray]:
     """One batch of the MLP: images (64, 784) and labels (64,)."""
     return random(64, 784), np.random.default_rng(0).integers(0, 10, 64)
+
+
+def perceptron() -> dict[str, np.ndarray]:
+    """Weights of an MLP 784-256-10."""
+    scale = np.float32(0.05)
+    return {
+        "w1": random(256, 784) * scale,
+        "b1": random(256) * scale,
+        "w2": random(10, 256) * scale,
+        "b2": random(10) * scale,
+    }
 
 
 # ------------------------------------------------------------ numen
@@ -100,12 +114,45 @@ def numen_cases() -> dict[str, Callable[[], Work]]:
 
         return lambda: step(images, labels)
 
+    def rnn() -> Work:
+        net = nm.nn.RNN(HIDDEN, HIDDEN)
+        x = nm.array(random(STEPS, SEQUENCES, HIDDEN))
+
+        @nm.jit
+        def step(x: Any) -> None:
+            net.zero_grad()
+            out, _ = net(x)
+            (out * out).sum().backward()
+
+        return lambda: step(x)
+
+    def per_example() -> Work:
+        functional = nm.nn.functional
+        parameters = {name: nm.array(value) for name, value in perceptron().items()}
+        images, labels = map(nm.array, batch())
+
+        def loss(p: Any, image: Any, label: Any) -> Any:
+            hidden = functional.relu(functional.linear(image, p["w1"], p["b1"]))
+            logits = functional.linear(hidden, p["w2"], p["b2"])
+            return functional.cross_entropy(logits[None], label[None])
+
+        gradients = nm.jit(nm.vmap(nm.grad(loss), in_axes=(None, 0, 0)))
+        return lambda: gradients(parameters, images, labels)
+
     def call() -> Work:
         x, y = nm.array(random(4, 4)), nm.array(random(4, 4))
         f = nm.jit(lambda x, y: x * y)
         return lambda: f(x, y)
 
-    return {"add": add, "chain": chain, "fused": fused, "mlp": mlp, "call": call}
+    return {
+        "add": add,
+        "chain": chain,
+        "fused": fused,
+        "mlp": mlp,
+        "rnn": rnn,
+        "per_example": per_example,
+        "call": call,
+    }
 
 
 # ------------------------------------------------------------ torch
@@ -160,7 +207,38 @@ def torch_cases(threads: int) -> dict[str, Callable[[], Work]]:
 
         return step
 
-    return {"add": add, "chain": chain, "fused": fused, "mlp": mlp}
+    def rnn() -> Work:
+        net = nn.RNN(HIDDEN, HIDDEN)
+        x = torch.from_numpy(random(STEPS, SEQUENCES, HIDDEN))
+
+        def step() -> None:
+            net.zero_grad()
+            out, _ = net(x)
+            (out * out).sum().backward()
+
+        return step
+
+    def per_example() -> Work:
+        functional = nn.functional
+        parameters = {name: torch.from_numpy(value) for name, value in perceptron().items()}
+        images, labels = map(torch.from_numpy, batch())
+
+        def loss(p: Any, image: Any, label: Any) -> Any:
+            hidden = functional.relu(functional.linear(image, p["w1"], p["b1"]))
+            logits = functional.linear(hidden, p["w2"], p["b2"])
+            return functional.cross_entropy(logits[None], label[None])
+
+        gradients = torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0, 0))
+        return lambda: gradients(parameters, images, labels)
+
+    return {
+        "add": add,
+        "chain": chain,
+        "fused": fused,
+        "mlp": mlp,
+        "rnn": rnn,
+        "per_example": per_example,
+    }
 
 
 def torch_eager_fused() -> Work:

@@ -50,6 +50,8 @@ __all__ += ["__array_api_version__", "__array_namespace_info__"]
 __all__ += namespace.__all__
 __all__ += ["grad", "value_and_grad", "vjp", "no_grad", "enable_grad", "set_grad_enabled"]
 __all__ += ["hessian", "hvp", "jacfwd", "jacrev", "jvp", "linearize", "vmap"]
+__all__ += ["Function", "checkpoint", "custom_jvp", "custom_vjp"]  # noqa: F405
+__all__ += ["once_differentiable", "remat"]  # noqa: F405
 __all__ += ["jit", "explain", "verify"]  # noqa: F405
 __all__ += ["NumenError", "ShapeError", "DTypeError", "IndexRangeError", "GradientError"]
 __all__ += ["LeafWriteError", "CompileError", "CacheError", "FormatError", "TraceError"]
@@ -69,6 +71,12 @@ LAZY_FUNCTIONS = {
     "manual_seed": "numen.random",
     "detect_anomaly": "numen.transforms.anomaly",
     "set_detect_anomaly": "numen.transforms.anomaly",
+    "custom_jvp": "numen.transforms.custom",
+    "custom_vjp": "numen.transforms.custom",
+    "Function": "numen.transforms.function",
+    "once_differentiable": "numen.transforms.function",
+    "checkpoint": "numen.transforms.checkpointing",
+    "remat": "numen.transforms.checkpointing",
     "jit": "numen.tracing",
     "explain": "numen.tracing",
     "verify": "numen.tracing",

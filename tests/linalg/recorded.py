@@ -103,7 +103,9 @@ def check_twice(text, step=1e-4, **inputs):
 
     def mixed(*values):
         found = gradients(*values)
-        parts = [(nm.conj(nm.array(mix[k])) * g).real.sum() for k, g in zip(names, found)]
+        parts = [
+            (nm.conj(nm.array(mix[k])) * g).real.sum() for k, g in zip(names, found, strict=True)
+        ]
         return sum(parts[1:], parts[0])
 
     given = [nm.array(v) for v in inputs.values()]

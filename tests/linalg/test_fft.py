@@ -75,7 +75,6 @@ def test_shifts(name):
             check_recorded(f"np.fft.{name}(x, -1)", step=0.5, x=uniform(*shape))
 
 
-
 def test_recorded_transforms_carry_gradients():
     x = nm.ones(4, requires_grad=True)
     assert rfft(x).requires_grad

@@ -87,9 +87,10 @@ OF_SQUARES = [
     f"(lambda U, S, V: {PAIRS})(*np.linalg.svd(a, hermitian=True))",
     "abs(np.linalg.eigh(a)[1]) ** 2",
     "abs(np.linalg.eigh(a, 'U').eigenvectors) ** 2",
-    "(lambda w, v: (v * np.exp(w / 4)) @ np.swapaxes(v, -1, -2).conj())(*np.linalg.eigh(a))",
+    "(lambda w, v: (v * np.exp(w / 4)[..., None, :]) @ np.swapaxes(v, -1, -2).conj())"
+    "(*np.linalg.eigh(a))",
     "abs(np.linalg.eig(a)[1]) ** 2",
-    "(lambda w, v: (v * np.exp(w / 4)) @ np.linalg.inv(v))(*np.linalg.eig(a))",
+    "(lambda w, v: (v * np.exp(w / 4)[..., None, :]) @ np.linalg.inv(v))(*np.linalg.eig(a))",
 ]
 OF_BASES = [
     "(lambda N: N @ N.T.conj())(np.linalg.svd(a)[0][:, 2:])",

@@ -135,6 +135,7 @@ def running(function: Any) -> Any:
 
 
 def logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Any:
+    refuses(x.dtype.kind == "c", "complex numbers")
     return nm.logsumexp(x, axis=axis_of(dim) if x.ndim else None, keepdims=keepdim)
 
 

@@ -4,6 +4,6 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-for folder in (HERE, HERE.parent):
+for folder in (HERE, HERE.parent, HERE.parent / "ops"):
     if str(folder) not in sys.path:
         sys.path.append(str(folder))

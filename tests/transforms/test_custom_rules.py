@@ -19,7 +19,8 @@ def y():
 
 
 def close(a, b, tol=1e-12):
-    np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=tol, atol=tol)
+    values = [v.detach() if isinstance(v, nm.Array) else np.asarray(v) for v in (a, b)]
+    np.testing.assert_allclose(*map(np.asarray, values), rtol=tol, atol=tol)
 
 
 def plain(a, b):

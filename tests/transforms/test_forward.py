@@ -97,6 +97,23 @@ def test_writes():
     assert direction.tolist() == [1, 2]
 
 
+def test_a_later_write_leaves_earlier_results_alone():
+    def f(x):
+        z = nm.zeros(2)
+        z[:] = x
+        results = [z + 1, z.copy(), z * 1.0, z.reshape(2, 1) + 0, z[::-1] + nm.zeros(2), -z, abs(z)]
+        view = z[:1]
+        z[0] = 0
+        return results, view
+
+    t = nm.array([3.0, 4.0])
+    _, (tangents, view) = nm.jvp(f, (nm.array([1.0, 2.0]),), (t,))
+    for k, tangent in enumerate(tangents):
+        expected = [-3, -4] if k == 5 else [4, 3] if k == 4 else [3, 4]
+        assert tangent.ravel().tolist() == expected, k
+    assert view.tolist() == [0]
+
+
 def test_nesting():
     f = nm.tanh
 

@@ -32,6 +32,7 @@ def backward(
     create_graph: bool = False,
     retain_graph: bool = False,
     hooked: bool = True,
+    within: bool = False,
 ) -> list[Any]:
     """Propagate cotangents from outputs to leaves.
 
@@ -50,6 +51,8 @@ def backward(
         Keep what the graph saved, so that it can be walked again.
     hooked : bool
         Whether the user's hooks run.
+    within : bool
+        The pass is part of another one, which runs the hooks of the nodes in `wrt`.
 
     Raises
     ------
@@ -74,7 +77,7 @@ def backward(
             heappush(heap, (node.stamp, id(node), node))
     wanted = None if wrt is None else dict.fromkeys(wrt)
     keep = retain_graph or create_graph
-    visits = visitor(wanted, wrapped) if hooked and (hooks.LIVE or hooks.retaining) else None
+    visits = visitor(wanted, wrapped, within) if hooked and (hooks.LIVE or hooks.retaining) else None
     if watch is not None:
         visits = watch.visits(visits, cotangents.values())
     if wrapped:

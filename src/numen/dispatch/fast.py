@@ -118,6 +118,7 @@ def binary(
     differentiable = prim.vjp is not None
     nothing_saved = prim.saves_for == ((), ())
     crossed = prim.saves_for == ((1,), (0,))
+    saves_first = 0 in (prim.saves if prim.saves_for is None else prim.saves_for[0])
     own_dtype = prim.name == "ldexp"  # its second operand is an int beside any float
 
     def method(a: Any, b: Any) -> Any:
@@ -190,7 +191,9 @@ def binary(
                 r._t = None
                 n = a._n
                 if n is not None and differentiable and (not modes.NO_GRAD or modes.state.grad):
-                    r._n = prim.node((a, b), (n, None), NO_PARAMS, d)
+                    node = r._n = prim.node((a, b), (n, None), NO_PARAMS, d)
+                    if saves_first:
+                        mark(node, depth)
                 return r
         return general(a, b)
 

@@ -244,7 +244,7 @@ class Primitive:
             source = args[0]
             if isinstance(source, ArrayCore) and source._v is SCALAR and result._v is not SCALAR:
                 if self.name == "transpose":  # of a NumPy scalar: the scalar itself
-                    result = core.wrap(data[()])
+                    result = core.ARRAY(data, None, SCALAR)
                 elif self.name != "broadcast_to":  # reshape, getitem: an array of its own
                     result = core.ARRAY(data.copy())
             if isinstance(source, ArrayCore):
@@ -413,7 +413,13 @@ def linear(
 def align(args: Sequence[Any], axes: Sequence[bool]) -> list[Any]:
     """Give batched arguments the same rank behind their batch axis, so that broadcasting pairs the
     right axes."""
-    rank = max([len(np.shape(core.unwrap(a))) - t for a, t in zip(args, axes, strict=True)])
+    ranks = [
+        a._d.ndim - t if isinstance(a, ArrayCore) else np.ndim(a) - t
+        for a, t in zip(args, axes, strict=True)
+    ]
+    rank = max(ranks)
+    if min(ranks) == rank:
+        return list(args)
     out: list[Any] = []
     for a, batched in zip(args, axes, strict=True):
         if batched and len(a.shape) - 1 < rank:

@@ -19,30 +19,36 @@ from numen.dispatch.hooks import Hook, Hooks, hooks_of, own_hooks
 from numen.errors import GradientError, describe
 
 
-def visitor(wanted: dict[Any, Any] | None, wrapped: bool) -> Visitor | None:
+def visitor(
+    wanted: dict[Any, Any] | None, wrapped: bool, within: bool = False
+) -> Visitor | None:
     """What runs the hooks in one backward pass; None where no hook lives.
 
     wanted: the nodes at which the pass stops, None where it fills leaves; wrapped: whether
-    gradients are Arrays rather than raw.
+    gradients are Arrays rather than raw; within: the pass is part of another one, which visits the
+    nodes in `wanted`.
     """
     for ref in list(hooks.retaining.values()):
         array = ref()
         if array is not None and type(array._n) is Node:
             own_hooks(array._n).retaining[id(array)] = ref
-    return Visitor(wanted, wrapped) if hooks.LIVE else None
+    return Visitor(wanted, wrapped, within) if hooks.LIVE else None
 
 
 class Visitor:
     """The hooks of one backward pass."""
 
-    def __init__(self, wanted: dict[Any, Any] | None, wrapped: bool) -> None:
+    def __init__(
+        self, wanted: dict[Any, Any] | None, wrapped: bool, within: bool = False
+    ) -> None:
         self._wanted = wanted
         self._wrapped = wrapped
+        self._elsewhere = wanted if within and wanted is not None else ()
 
     def arrived(self, node: Any, g: Any) -> Any:
         """A node's complete gradient after the hooks on its array."""
         own = hooks_of(node)
-        if own is None:
+        if own is None or node in self._elsewhere:
             return g
         leaf = type(node) is Leaf
         if leaf and self._wanted is not None and node not in self._wanted:

@@ -49,8 +49,6 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     array([0.6, 0.8])
     """
     a = _floating(as_array(x))
-    if not a._d.size:
-        return NotImplemented
     ndim = a.ndim
     if axis is None:
         if ord is None or (ord in ("f", "fro") and ndim == 2) or (ord == 2 and ndim == 1):
@@ -94,6 +92,8 @@ def _of_vectors(a: Any, ord: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
         return table["max" if ord > 0 else "min"](sizes, **how)
     if ord == 1:
         return table["sum"](sizes, **how)
+    if ord < 0 and not a._d.size:
+        return NotImplemented  # infinite, or an error
     # Zeros stay out of the powers, whose derivatives are infinite there
     where, power, p = table["where"], table["power"], float(ord)
     zero = table["equal"](sizes, 0)
@@ -115,7 +115,7 @@ def _of_matrices(a: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
     n = len(rest)
     if ord in (2, -2, "nuc"):
         values = table["svdvals"](x)
-        if ord != -2:
+        if ord != -2 and values._d.size:
             values = _of_rank(values, max(x.shape[-2:]))
         by = {2: "max", -2: "min", "nuc": "sum"}[ord]
     elif ord in (1, -1, math.inf, -math.inf):
@@ -148,13 +148,12 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
         If `ord` is no number.
     """
     a = _floating(as_array(x))
-    if not a._d.size:
-        return NotImplemented
     axes = normalize_axes(axis, a.ndim, "vector_norm")
     rest = [i for i in range(a.ndim) if i not in axes]
-    flat = transpose(a, (*rest, *axes)).reshape((*[a.shape[i] for i in rest], -1))
+    size = math.prod([a.shape[i] for i in axes])
+    flat = transpose(a, (*rest, *axes)).reshape((*[a.shape[i] for i in rest], size))
     result = _of_vectors(flat, ord, (len(rest),), False)
-    if keepdims:
+    if keepdims and result is not NotImplemented:
         return result.reshape(tuple([1 if i in axes else n for i, n in enumerate(a.shape)]))
     return result
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.convert import as_array
-from numen.dispatch.frames import Frame
 from numen.namespace.calling import composes
 from numen.namespace.selecting import take_along_axis
 from numen.ops import table
 from numen.ops.common import zeros
+from numen.ops.eigen import are_real
 from numen.ops.linear_algebra import adjoint, matmul, row
 
 __all__ = ["svd", "svdvals", "eig", "eigh", "eigvals", "eigvalsh", "qr"]
@@ -165,7 +165,7 @@ def eig(a: Any) -> Any:
     if x.ndim < 2 or not x._d.size:
         return NotImplemented
     values, vectors = table["eig_w"](x), table["eig_v"](x)
-    if _are_real(x, values):
+    if are_real(x, values):
         return EigResult(*[table["copy"](x.real) for x in (values, vectors)])
     return EigResult(values, vectors)
 
@@ -183,17 +183,7 @@ def eigvals(a: Any) -> Any:
     if x.ndim < 2 or not x._d.size:
         return NotImplemented
     values = table["eig_w"](x)
-    return table["copy"](values.real) if _are_real(x, values) else values
-
-
-def _are_real(x: Any, values: Any) -> bool:
-    """Whether NumPy would give these eigenvalues as real numbers; under `vmap`, of all examples."""
-    if x.dtype.kind == "c":
-        return False
-    while isinstance(values._d, Frame):
-        values = values._d.value
-    parts = table["not_equal"](values.imag, 0)
-    return not bool(table["any"](parts, axis=tuple(range(parts.ndim)), keepdims=False))
+    return table["copy"](values.real) if are_real(x, values) else values
 
 
 @composes(np.linalg.qr)

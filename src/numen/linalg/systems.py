@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import modes
 from numen.dispatch.convert import as_array
 from numen.errors import describe
 from numen.namespace.axes import transpose
-from numen.namespace.calling import composes, run_host
+from numen.namespace.calling import composes
 from numen.namespace.devices import beside
 from numen.ops import table
+from numen.ops.eigen import beneath
 from numen.ops.factors import hermitian as hermitian_of
 from numen.ops.linear_algebra import adjoint
 
@@ -167,16 +167,24 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
         If `a` is no matrix, the rows differ, or the SVD does not converge.
     """
     x, y = beside(a, b), beside(b, a)
-    with modes.no_grad():
-        solution, residuals, rank, _ = run_host(np.linalg.lstsq, "lstsq", (x, y, rcond), {})
+    if x.ndim != 2 or y.ndim not in (1, 2) or x.shape[0] != y.shape[0] or 0 in x.shape:
+        return NotImplemented
+    dtype = np.result_type(x.dtype, y.dtype, np.float32)
+    eps = float(np.finfo(dtype).eps)
     if rcond is None or rcond == -1:
-        rcond = float(np.finfo(solution._d.dtype).eps) * (max(x.shape) if rcond is None else 1)
+        rcond = eps * max(x.shape) if rcond is None else eps
+    x, y = (m if m.dtype == dtype else m.astype(dtype) for m in (x, y))
+    values = table["svdvals"](x)
+    rank = (values > values[0] * float(rcond)).sum(dtype=np.int32)
     solution = table["matmul"](table["pinv"](x, rcond=float(rcond)), y)
-    if residuals._d.size:
+    rows, columns = x.shape
+    if rows <= columns or not bool((beneath(rank) == columns).all()):
+        residuals = as_array(np.zeros(0, values.dtype))
+    else:
         missed = table["matmul"](x, solution) - y
-        squares = table["absolute"](missed) ** 2 if missed._d.dtype.kind == "c" else missed * missed
+        squares = table["absolute"](missed) ** 2 if dtype.kind == "c" else missed * missed
         residuals = squares.sum(axis=0, keepdims=y.ndim == 1)
-    return solution, residuals, rank, table["svdvals"](x)
+    return solution, residuals, rank, values
 
 
 @composes(np.linalg.tensorsolve)

@@ -12,6 +12,7 @@ from numen.dispatch import views
 from numen.dispatch.convert import operand
 from numen.dispatch.core import SCALAR, is_differentiable
 from numen.namespace import (
+    complex_numbers,
     manipulation,
     placing,
     pointwise,
@@ -311,7 +312,7 @@ class Methods(Attributes):
 
     def conj(self, /, out: Any = None) -> Any:
         """The complex conjugate; a real array itself."""
-        return pointwise.conj_of(self) if out is None else ufuncs.conjugate(self, out)
+        return complex_numbers.conj_of(self) if out is None else ufuncs.conjugate(self, out)
 
     conjugate = conj
 

@@ -155,6 +155,8 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> Any:
         return NotImplemented
     x = target(a, "put")
     if not x._d.size:
+        if not _count(ind):
+            return None
         return NotImplemented  # NumPy says what is wrong
     positions = in_range(ind, x._d.size, mode, "put")
     if positions is None:

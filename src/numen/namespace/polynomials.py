@@ -1,7 +1,7 @@
 """Polynomials as vectors of coefficients, the highest power first: NumPy's older functions.
 
-What is a sum of products differentiates; fits, roots and divisions have NumPy's values and no
-gradient. `numen.polynomial` is the newer package. Next: `filtering.py`.
+What is a sum of products differentiates, and so do roots; fits and divisions have NumPy's values
+and no gradient. `numen.polynomial` is the newer package. Next: `filtering.py`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from numen.namespace.calling import composes, host
 from numen.namespace.creation import known
 from numen.namespace.devices import alongside, beside
 from numen.ops import table
+from numen.ops.common import constant
+from numen.ops.eigen import are_real, beneath
 
 __all__ = ["poly1d", "poly", "roots", "polyfit", "polydiv", "polyval", "polyadd", "polysub"]
 __all__ += ["polymul", "polyder", "polyint"]
@@ -32,15 +34,32 @@ poly = host(
     array([ 1., -3.,  2.])
     """,
 )
-roots = host(
-    np.roots,
+
+
+@composes(np.roots)
+def roots(p: Any) -> Any:
     """The roots of a polynomial: the eigenvalues of its companion matrix.
+
+    Gradients flow where neither the first nor the last coefficient is 0 and no root is double.
 
     >>> import numen as nm
     >>> nm.roots([1, -3, 2])
     array([2., 1.])
-    """,
-)
+    """
+    a = as_array(p)
+    if a.ndim != 1 or a.dtype.kind not in "fc" or a.shape[0] < 2:
+        return NotImplemented
+    n = a.shape[0] - 1
+    ends = table["not_equal"](beneath(a)[..., ::n], 0)
+    if not bool(table["all"](ends, axis=tuple(range(ends.ndim)), keepdims=False)):
+        return NotImplemented  # NumPy takes them off
+    first = (-a[1:] / a[0]).reshape((1, n))
+    below = constant(np.eye(n - 1, n, dtype=a.dtype), a)
+    companion = table["concatenate"](first, below, axis=0)
+    values = table["eig_w"](companion)
+    return table["copy"](values.real) if are_real(companion, values) else values
+
+
 polyfit = host(
     np.polyfit,
     """The polynomial of a degree that fits points best in the least squares.

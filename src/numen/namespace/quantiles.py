@@ -54,10 +54,16 @@ def _quantile(
     """What quantile, percentile and their nan forms share; NotImplemented where NumPy has to
     decide or to refuse."""
     x = as_array(a)
-    if not numeric(x) or x._d.dtype.kind in "cb" or not x._d.size or not x._d.ndim:
+    if not numeric(x) or x._d.dtype.kind in "cb" or not x._d.size:
         return NotImplemented
+    if not x._d.ndim:
+        if axis is not None or weights is not None:
+            return NotImplemented
+        x, keepdims = table["reshape"](x, shape=(1,)), False
     if isinstance(q, ArrayCore) and q._n is not None:
-        return NotImplemented
+        if weights is not None or out is not None:
+            return NotImplemented
+        return _of_level(name, x, q, axis, method, keepdims, skip, percent)
     weak = type(q) in (int, float)
     levels = _levels(q)
     if percent and levels.dtype.kind in "iuf":
@@ -93,6 +99,28 @@ def _quantile(
     warn_if_any(nothing, "All-NaN slice encountered")
     result = table["where"](nothing, np.nan, result)
     return put_into(out, arranged(lines, result, levels), name)
+
+
+def _of_level(
+    name: str, x: Any, q: Any, axis: Any, method: Any, keepdims: Any, skip: bool, percent: bool
+) -> Any:
+    """A quantile whose level carries a gradient: between two values the linear one follows it."""
+    fixed = q.detach()
+    args = (None, method, keepdims, None, skip, percent)
+    result = _quantile(name, x, fixed, axis, *args)
+    if result is NotImplemented or method != "linear":
+        return result
+    ends = [
+        _quantile(name, x, fixed, axis, None, end, keepdims, None, skip, percent)
+        for end in ("higher", "lower")
+    ]
+    lines = lines_of(x, axis, keepdims, name)
+    n: Any = lines.values._d.shape[-1]
+    if skip:
+        n = constant(_counts(lines.values, len(lines.kept))[..., 0].reshape(lines.shape), x)
+    per_level = (n - 1) / 100 if percent else n - 1
+    step = table["reshape"](q - fixed, shape=(*q._d.shape, *(1,) * len(lines.shape)))
+    return result + (ends[0] - ends[1]) * per_level * step
 
 
 def _weighted(x: Any, lines: Lines, weights: Any, axis: Any, q: Any) -> Any:
@@ -231,8 +259,12 @@ def median(
     np.float64(2.5)
     """
     x = as_array(a)
-    if not numeric(x) or x._d.dtype.kind == "b" or not x._d.size or not x._d.ndim:
+    if not numeric(x) or x._d.dtype.kind == "b" or not x._d.size:
         return NotImplemented
+    if not x._d.ndim:
+        if axis is not None:
+            return NotImplemented
+        x, keepdims = table["reshape"](x, shape=(1,)), False
     lines = lines_of(x, axis, keepdims, "median")
     rank, n = len(lines.kept), lines.values._d.shape[-1]
     ordered = table["sort"](lines.values, axis=rank, kind=None)
@@ -253,8 +285,12 @@ def nanmedian(
 ) -> Any:
     """The median along axes of the elements that are not NaN."""
     x = as_array(a)
-    if not numeric(x) or x._d.dtype.kind not in "fc" or not x._d.size or not x._d.ndim:
+    if not numeric(x) or x._d.dtype.kind not in "fc" or not x._d.size:
         return NotImplemented
+    if not x._d.ndim:
+        if axis is not None:
+            return NotImplemented
+        x, keepdims = table["reshape"](x, shape=(1,)), False
     lines = lines_of(x, axis, keepdims, "nanmedian")
     rank = len(lines.kept)
     ordered = table["sort"](lines.values, axis=rank, kind=None)

@@ -13,6 +13,7 @@ import numpy as np
 
 from numen.dispatch.convert import as_array, operand
 from numen.dispatch.core import SCALAR, ArrayCore
+from numen.namespace import indexing
 from numen.namespace.calling import composes, host
 from numen.namespace.creation import array, asarray, followed, known, made
 from numen.namespace.devices import alongside, backend_among
@@ -204,6 +205,14 @@ def scatter_add(a: Any, index: Any, value: Any) -> Any:
     """A copy of `a` with `value` added at `a[index]`; repeated positions add up (`numpy.add.at`,
     functional).
 
+    Parameters
+    ----------
+    a : array_like
+    index : int, slice, array_like of int or bool, or a tuple of them
+        What NumPy takes between brackets.
+    value : array_like
+        Broadcasts to the shape of `a[index]`.
+
     Examples
     --------
     >>> import numen as nm
@@ -211,9 +220,28 @@ def scatter_add(a: Any, index: Any, value: Any) -> Any:
     array([2., 0., 1.])
     """
     x = as_array(a)
-    arrays = index if isinstance(index, tuple) else (index,)
-    given = [as_array(i) for i in arrays]
-    return table["scatter_add"](x, operand(value), *given, spec=tuple(range(len(given))))
+    key = indexing.parse(index, x._d.shape)
+    if isinstance(key, indexing.Masked):
+        key = indexing.parse(_without_masks(key.entries), x._d.shape)
+    if isinstance(key, indexing.Advanced):
+        return table["scatter_add"](x, operand(value), *key.arrays, spec=key.spec)
+    if isinstance(key, indexing.Masked):
+        raise IndexError(
+            "scatter_add: an Ellipsis that stands for no axis parts index arrays; leave it out"
+        )
+    result = table["copy"](x)
+    result[index] = result[index] + value
+    return result
+
+
+def _without_masks(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+    """An index with the positions of its masks' True in their place."""
+    plain: list[Any] = []
+    for e in entries:
+        raw = indexing.raw(e)
+        mask = not isinstance(raw, slice) and np.asarray(raw).dtype == np.bool_
+        plain.extend(nonzero(as_array(e)) if mask else [e])
+    return tuple(plain)
 
 
 # ------------------------------------------------------------ by condition

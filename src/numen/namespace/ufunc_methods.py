@@ -17,6 +17,9 @@ from numen.dispatch.convert import as_array, operand
 from numen.dispatch.core import ArrayCore
 from numen.namespace import cumulative, indexing, places, reductions
 from numen.namespace.devices import alongside, beside, on_host
+from numen.namespace.joining import stack
+from numen.namespace.manipulation import expand_dims
+from numen.namespace.splitting import unstack
 from numen.namespace.ufunc_class import recorded_methods, ufunc
 from numen.ops import table
 
@@ -72,6 +75,47 @@ def _accumulate(function: Method) -> Method:
         return function(a, axis=axis, dtype=dtype, out=_single(out))
 
     return accumulate
+
+
+def _one_by_one(f: ufunc, array: Any, axis: Any) -> list[Any] | None:
+    """What the ufunc leaves after each element along an axis; None where NumPy has to decide."""
+    a = as_array(array)
+    if f.nin != 2 or f.nout != 1 or f.signature is not None or a.dtype.kind not in "fc":
+        return None
+    if type(axis) is not int or not -a.ndim <= axis < a.ndim or not a.shape[axis]:
+        return None
+    first, *rest = unstack(a, axis=axis)
+    results = [first]
+    for value in rest:
+        results.append(f(results[-1], value))
+    return results if results[-1].dtype == a.dtype else None
+
+
+def _any_accumulate(f: ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+    """`accumulate` of a ufunc that has no row of its own for it."""
+    results = None if dtype is not None or out is not None else _one_by_one(f, array, axis)
+    return NotImplemented if results is None else stack(results, axis=axis)
+
+
+def _any_reduce(
+    f: ufunc,
+    array: Any,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = NO_VALUE,
+    where: Any = True,
+) -> Any:
+    """`reduce` of a ufunc that has no row of its own for it, over one axis."""
+    if dtype is not None or out is not None or initial is not NO_VALUE or where is not True:
+        return NotImplemented
+    if type(axis) is tuple and len(axis) == 1:
+        axis = axis[0]
+    results = _one_by_one(f, array, axis)
+    if results is None:
+        return NotImplemented
+    return expand_dims(results[-1], axis) if keepdims else results[-1]
 
 
 def _add_reduceat(
@@ -167,6 +211,8 @@ recorded_methods.update(
         ("add", "reduceat"): _add_reduceat,
         ("add", "at"): _at(negated=False),
         ("subtract", "at"): _at(negated=True),
+        ("*", "accumulate"): _any_accumulate,
+        ("*", "reduce"): _any_reduce,
         ("*", "outer"): _outer,
     }
 )

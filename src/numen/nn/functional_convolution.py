@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from numen.dispatch.convert import as_array
 from numen.errors import ShapeError, describe
 from numen.namespace import pad as _pad
+from numen.namespace import take
 from numen.nn.arguments import Pairs, batched, each, floating, pairs
 from numen.ops.convolution import convolution, convolution_input
 
@@ -310,6 +313,9 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
     both = [(0, 0)] * x.ndim
     for i in range(len(widths) // 2):
         both[x.ndim - 1 - i] = (widths[2 * i], widths[2 * i + 1])
+    left = [n + min(a, 0) + min(b, 0) for n, (a, b) in zip(x.shape, both, strict=True)]
+    if mode == "replicate" and min(left, default=1) <= 0:
+        return _replicated(x, both)
     if any(low < 0 or high < 0 for low, high in both):
         x = x[
             tuple(
@@ -322,3 +328,12 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
     if mode == "constant":
         return _pad(x, both, constant_values=0 if value is None else value)
     return _pad(x, both, mode=MODES[mode])
+
+
+def _replicated(x: Any, both: list[tuple[int, int]]) -> Any:
+    """Padding by the nearest element where a negative width cuts a whole axis away."""
+    for axis, (low, high) in enumerate(both):
+        n = x.shape[axis]
+        nearest = np.clip(np.arange(-low, n + high), 0, max(n - 1, 0))
+        x = take(x, as_array(nearest), axis=axis)
+    return x

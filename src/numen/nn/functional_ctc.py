@@ -119,7 +119,8 @@ def _forward(scores: Any, first: Any, skips: Any, lengths: Any, sizes: Any, coun
     last = alive[rows, 2 * sizes]
     before = where(as_array(sizes > 0), alive[rows, np.maximum(2 * sizes - 1, 0)], NEVER)
     result = -logaddexp(last, before)
-    return where(as_array(lengths > 0), result, as_array(np.where(sizes > 0, -NEVER, 0.0)))
+    unread = np.where(sizes > 0, -NEVER, 0.0).astype(scores.dtype)
+    return where(as_array(lengths > 0), result, as_array(unread))
 
 
 def _lengths(value: Any, count: int, name: str) -> Any:

@@ -18,6 +18,7 @@ from numen.namespace import where
 from numen.nn.arguments import floating, in_place
 from numen.ops.draws import philox_uniform
 from numen.random.stream import default_stream, restarts
+from numen.transforms import draws
 
 __all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d"]
 __all__ += ["feature_alpha_dropout"]
@@ -40,6 +41,23 @@ def _restart(seed: int) -> None:
 
 
 restarts.append(_restart)
+
+
+def _version() -> int:
+    return core.NEVER_WRITTEN if mask_state._v is None else int(mask_state._v.t)
+
+
+def _saved() -> Any:
+    with modes.no_grad():
+        return mask_state.copy()
+
+
+def _restore(state: Any) -> None:
+    with _lock, modes.no_grad():
+        mask_state[:] = state
+
+
+draws.states.append(draws.RandomState(_version, _saved, _restore))
 
 
 def uniform(shape: tuple[int, ...], like: Any) -> Any:

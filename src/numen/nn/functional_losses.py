@@ -174,7 +174,7 @@ def gaussian_nll_loss(
     input, target : array_like
         Means and values, of one shape.
     var : array_like or float
-        Variances: of the same shape, with a last axis of 1, or without the last axis.
+        Variances: of the same shape, with axes of 1 in it, or without the last axis.
     full : bool
         Add the constant log(2 pi) / 2.
     eps : float
@@ -193,7 +193,10 @@ def gaussian_nll_loss(
     var = alike(var, x, "gaussian_nll_loss", "var")
     if x.ndim and var.shape == x.shape[:-1]:
         var = var.reshape((*var.shape, 1))
-    if var.ndim and var.shape != x.shape and var.shape != (*x.shape[:-1], 1):
+    fits = var.ndim in (0, x.ndim) and all(
+        [v in (1, n) for v, n in zip(var.shape, x.shape, strict=bool(var.ndim))]
+    )
+    if not fits:
         raise ShapeError(f"gaussian_nll_loss: var does not fit input; got {describe(var, x)}")
     if not modes.asks_for_rows() and (every_value(var) < 0).any():
         raise ValueError("gaussian_nll_loss: expected variances >= 0, got a negative one")

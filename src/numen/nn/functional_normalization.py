@@ -17,7 +17,7 @@ from numen.dispatch import modes, views
 from numen.dispatch.convert import as_array
 from numen.errors import ShapeError, describe
 from numen.namespace import abs as _abs
-from numen.namespace import finfo, maximum, sqrt
+from numen.namespace import finfo, maximum, not_equal, sqrt
 from numen.nn.arguments import floating, is_small
 from numen.nn.functional_pooling import avg_pool1d
 from numen.ops.normalization import normalize as _normalize
@@ -209,7 +209,7 @@ def _with_statistics(
                 (running[0], mean.detach()),
                 (running[1], var.detach() * (count / max(count - 1, 1))),
             ):
-                if held is not None:
+                if held is not None and count:  # an empty batch says nothing
                     if 0 not in axis:  # of each example: their average
                         value = value.mean(axis=0)
                     _update(held, value.reshape(held.shape), momentum)
@@ -356,6 +356,10 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> A
         length = _abs(x).max(axis=dim, keepdims=True)
     elif p == 1:
         length = _abs(x).sum(axis=dim, keepdims=True)
+    elif p == 0:  # how many are not zero
+        length = not_equal(x, 0).sum(axis=dim, keepdims=True).astype(x.dtype)
+    elif p < 0:  # the smallest magnitude rules
+        length = (_abs(x) ** p).sum(axis=dim, keepdims=True) ** (1.0 / p)
     else:
         # scaled by the largest magnitude: no square overflows, and 0 has gradient 0
         top = maximum(_abs(x.detach()).max(axis=dim, keepdims=True), eps)
@@ -379,7 +383,7 @@ def local_response_norm(
         raise ShapeError(
             f"local_response_norm: expected input of shape (N, C, L, ...), got {describe(x)}"
         )
-    flat = (x * x).reshape((x.shape[0], x.shape[1], -1)).transpose(0, 2, 1)
+    flat = (x * x).reshape((*x.shape[:2], math.prod(x.shape[2:]))).transpose(0, 2, 1)
     around = ((size // 2, (size - 1) // 2),)
     average = avg_pool1d(flat, size, 1, around).transpose(0, 2, 1).reshape(x.shape)
     return x / (average * alpha + k) ** beta

@@ -118,7 +118,7 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
     if log_target:
         losses = exp(target) * (target - x)
     else:
-        logs = where(target > 0, log(where(target > 0, target, 1)), 0)
+        logs = log(where(target == 0, 1, target))  # NaN of a negative one
         losses = where(target == 0, 0, target * (logs - x))
     if reduction == "batchmean":
         return losses.sum() / x.shape[0] if x.ndim and x.shape[0] else reduced(losses, "mean")

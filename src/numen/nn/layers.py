@@ -58,7 +58,7 @@ class Linear(Module):
         self.weight = _uniform((out_features, in_features), bound, dtype)
         self.bias = _uniform((out_features,), bound, dtype) if bias else None
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, input: Any) -> Any:
         """Map (..., in_features) to (..., out_features).
 
         Raises
@@ -66,9 +66,9 @@ class Linear(Module):
         ShapeError
             If the last axis has another extent.
         DTypeError
-            If x is not of a floating dtype.
+            If input is not of a floating dtype.
         """
-        return functional.linear(x, self.weight, self.bias)
+        return functional.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         sizes = f"in_features={self.in_features}, out_features={self.out_features}"
@@ -94,8 +94,8 @@ class Flatten(Module):
         self.start_dim = start_dim
         self.end_dim = end_dim
 
-    def forward(self, x: Any) -> Any:
-        return functional.flatten(x, self.start_dim, self.end_dim)
+    def forward(self, input: Any) -> Any:
+        return functional.flatten(input, self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"

@@ -2,8 +2,8 @@
 
 An image's axes are turned to (C, *spatial, N) first, so that windows are copied out ("im2col") in
 runs as long as a row of all images, and one matrix product does them all. Groups of one channel
-("depthwise") have no product worth the name: there each place of the kernel is one multiplication of
-the whole image. Operands are checked by the caller, `convolution.py`.
+("depthwise") have no product worth the name: there each place of the kernel is one multiplication
+of the whole image. Operands are checked by the caller, `convolution.py`.
 """
 
 from __future__ import annotations
@@ -77,8 +77,9 @@ def convolve(
     result = xp.empty((n, w.shape[0], *out), x.dtype)
     for part in _chunks(n, columns * groups * places, CHUNK, xp is not np):
         seen = _columns(x[part], padding, kernel, out, stride, dilation)
-        product = xp.matmul(matrices, seen.reshape((groups, columns, -1)))
-        result[part] = _images_first(product.reshape((w.shape[0], *out, -1)))
+        count = part.stop - part.start
+        product = xp.matmul(matrices, seen.reshape((groups, columns, places * count)))
+        result[part] = _images_first(product.reshape((w.shape[0], *out, count)))
     return result
 
 
@@ -101,8 +102,8 @@ def convolve_back(
         return product.reshape((n, channels, *shape))
     result = xp.empty((n, channels, *shape), g.dtype)
     for part in _chunks(n, columns * groups * places, CHUNK, xp is not np):
-        wanted = _images_last(g[part]).reshape((groups, made, -1))
-        count = result[part].shape[0]
+        count = part.stop - part.start
+        wanted = _images_last(g[part]).reshape((groups, made, places * count))
         spread = xp.matmul(matrices, wanted).reshape((channels, *kernel, *out, count))
         image = xp.zeros((channels, *full, count), g.dtype)
         for place in itertools.product(*map(range, kernel)):
@@ -130,12 +131,17 @@ def weight_of(
     columns, places = per_group * math.prod(kernel), math.prod(out)
     if per_group == 1 and groups > 1:
         return _depthwise_weight(x, g, kernel, stride, padding, dilation)
+    if _is_plain(kernel, stride, padding):
+        wanted = g.reshape((n, groups, made, places))
+        seen = xp.swapaxes(x.reshape((n, groups, columns, places)), 2, 3)
+        return xp.matmul(wanted, seen).sum(axis=0).reshape((groups * made, per_group, *kernel))
     result = xp.zeros((groups, made, columns), x.dtype)
     for part in _chunks(n, columns * groups * places, CHUNK, xp is not np):
         # images and places are summed over by one product
         seen = _columns(x[part], padding, kernel, out, stride, dilation)
-        wanted = _images_last(g[part]).reshape((groups, made, -1))
-        result += xp.matmul(wanted, xp.swapaxes(seen.reshape((groups, columns, -1)), 1, 2))
+        terms = places * (part.stop - part.start)
+        wanted = _images_last(g[part]).reshape((groups, made, terms))
+        result += xp.matmul(wanted, xp.swapaxes(seen.reshape((groups, columns, terms)), 1, 2))
     return result.reshape((groups * made, per_group, *kernel))
 
 
@@ -157,12 +163,13 @@ def _depthwise(
     result = xp.empty((n, w.shape[0], *out), x.dtype)
     for part, results in _blocks(channels, made, n * math.prod(out), xp is not np):
         image = xp.expand_dims(_images_last(x[:, part], padding), 1)
-        weight = w[results].reshape((-1, made, *kernel))
-        total = xp.zeros((weight.shape[0], made, *out, n), x.dtype)
+        count = part.stop - part.start
+        weight = w[results].reshape((count, made, *kernel))
+        total = xp.zeros((count, made, *out, n), x.dtype)
         for place in itertools.product(*map(range, kernel)):
             seen = image[(*cut(place, out, stride, dilation), slice(None))]
-            total += seen * weight[(slice(None), slice(None), *place)].reshape((-1, made, *ones))
-        result[:, results] = _images_first(total.reshape((-1, *out, n)))
+            total += seen * weight[(slice(None), slice(None), *place)].reshape((count, made, *ones))
+        result[:, results] = _images_first(total.reshape((count * made, *out, n)))
     return result
 
 
@@ -182,11 +189,12 @@ def _depthwise_back(
     made, ones = w.shape[0] // channels, (1,) * (len(kernel) + 1)
     result = xp.empty((n, channels, *shape), g.dtype)
     for part, results in _blocks(channels, made, n * math.prod(out), xp is not np):
-        wanted = _images_last(g[:, results]).reshape((-1, made, *out, n))
-        weight = w[results].reshape((-1, made, *kernel))
-        image = xp.zeros((weight.shape[0], *full, n), g.dtype)
+        count = part.stop - part.start
+        wanted = _images_last(g[:, results]).reshape((count, made, *out, n))
+        weight = w[results].reshape((count, made, *kernel))
+        image = xp.zeros((count, *full, n), g.dtype)
         for place in itertools.product(*map(range, kernel)):
-            factor = weight[(slice(None), slice(None), *place)].reshape((-1, made, *ones))
+            factor = weight[(slice(None), slice(None), *place)].reshape((count, made, *ones))
             product = wanted * factor
             spread = product[:, 0] if made == 1 else product.sum(axis=1)
             image[(*cut(place, out, stride, dilation), slice(None))] += spread
@@ -203,9 +211,11 @@ def _depthwise_weight(
     result = xp.empty((g.shape[1], 1, *kernel), x.dtype)
     for part, results in _blocks(channels, made, n * math.prod(out), xp is not np):
         image = xp.expand_dims(_images_last(x[:, part], padding), 1)
-        wanted = _images_last(g[:, results]).reshape((-1, made, *out, n))
+        count = part.stop - part.start
+        wanted = _images_last(g[:, results]).reshape((count, made, *out, n))
         for place in itertools.product(*map(range, kernel)):
             seen = image[(*cut(place, out, stride, dilation), slice(None))]
-            total = (seen * wanted).reshape((wanted.shape[0] * made, -1)).sum(axis=1)
+            product = (seen * wanted).reshape((count * made, math.prod(out) * n))
+            total = product.sum(axis=1)
             result[(results, 0, *place)] = total
     return result

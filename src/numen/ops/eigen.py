@@ -15,12 +15,15 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
+from numen.dispatch.frames import Frame
 from numen.dispatch.primitive import Primitive, conj
 from numen.errors import GradientError, describe
 from numen.ops.common import constant
-from numen.ops.complex_parts import real
+from numen.ops.comparisons import not_equal
+from numen.ops.complex_parts import imag, real
 from numen.ops.linear_algebra import adjoint, column, matmul, row
 from numen.ops.matrices import no_squares, same_batch, solve
+from numen.ops.reductions import any as any_of
 from numen.ops.reductions import sum
 from numen.ops.samples import DType, Inputs, Rng, distinct, draw
 from numen.ops.selection import where
@@ -121,5 +124,21 @@ eig_v: Primitive = Primitive(
     samples=_apart,
     errors=no_squares,
 )
+
+
+def beneath(x: Any) -> Any:
+    """The Array with the values themselves, of all examples, where transforms run."""
+    while isinstance(x._d, Frame):
+        x = x._d.value
+    return x
+
+
+def are_real(a: Any, values: Any) -> bool:
+    """Whether NumPy gives the eigenvalues of `a` as real numbers; under `vmap`, of all examples."""
+    if a.dtype.kind == "c":
+        return False
+    parts = not_equal(imag(beneath(values)), 0)
+    return not bool(any_of(parts, axis=tuple(range(len(parts.shape))), keepdims=False))
+
 
 ROWS = (eig_w, eig_v)

@@ -1,4 +1,4 @@
-"""The factors of qr, and the columns of complete bases: qr_q, qr_r, qr_rest, svd_u_rest, svd_v_rest.
+"""Factors of qr, and what completes a basis: qr_q, qr_r, qr_rest, svd_u_rest, svd_v_rest.
 
 a = q r with M >= N: r is upper triangular with a real diagonal, as LAPACK makes it. The rest rows
 hold the columns (of svd's v the rows) that complete q, u and v to square matrices: any basis of

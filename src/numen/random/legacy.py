@@ -15,6 +15,7 @@ from numen.dispatch import core, modes
 from numen.namespace.calling import raw
 from numen.random.bit_generator import MT19937, plain
 from numen.random.distributions import Distributions, has_gradient, made_of, untraced
+from numen.transforms import draws
 
 
 class RandomState(Distributions):
@@ -153,6 +154,24 @@ def _around(generator: Any) -> RandomState:
 
 shared = _around(np.random.mtrand._rand)
 """The state behind the functions: NumPy's own."""
+
+
+def _version() -> Any:
+    state = shared._numpy.get_state(legacy=False)
+    return repr(state) if "key" not in state["state"] else (
+        state["state"]["pos"], state["state"]["key"].tobytes(), state["has_gauss"]
+    )
+
+
+def _saved() -> Any:
+    return shared._numpy.get_state(legacy=False)
+
+
+def _restore(state: Any) -> None:
+    shared._numpy.set_state(state)
+
+
+draws.states.append(draws.RandomState(_version, _saved, _restore))
 
 
 def seed(seed: Any = None) -> None:

@@ -19,6 +19,7 @@ from numen.dispatch import core, modes
 from numen.errors import DTypeError
 from numen.ops.philox import words
 from numen.tracing.snapshot import follow
+from numen.transforms import draws
 
 BITS: dict[Any, int] = {np.dtype(np.uint32): 1, np.dtype(np.uint64): 2}
 FLOATS: dict[Any, int] = {np.dtype(np.float32): 1, np.dtype(np.float64): 2}
@@ -166,6 +167,17 @@ def _made(data: Any) -> Any:
 
 default_stream = Stream(int.from_bytes(os.urandom(8), "little"))
 """What layers draw their initial weights from; another in each process until `manual_seed`."""
+
+
+def _state() -> tuple[int, int]:
+    return default_stream.seed, default_stream.position
+
+
+def _restore(state: tuple[int, int]) -> None:
+    default_stream.seed, default_stream.position = state
+
+
+draws.states.append(draws.RandomState(_state, _state, _restore))
 
 restarts: list[Callable[[int], None]] = []
 """What `manual_seed` calls with the seed: streams that layers draw from when they run."""

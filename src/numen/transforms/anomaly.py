@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core, modes, places
+from numen.dispatch import backends, core, modes, places
 from numen.dispatch.backends import module_of
 from numen.dispatch.core import ArrayCore, Leaf, Node, View
 from numen.dispatch.visitor import Visitor
@@ -196,7 +196,7 @@ class Watch:
         came = _came((args, params)) if came is None else came
         found = self.found(data, came)
         if found is not None:
-            text = f"forward {name}: {_counted(found, data, 'the result', came)}"
+            text = f"forward {name}: {_counted(found, 'the result', came)}"
             arguments = _arrays((args, params))
             raise _error(name, "forward", text, places.here(), found, arguments)
 
@@ -208,20 +208,25 @@ class Watch:
     # ------------------------------------------------------------ numbers
     def passes(self, data: Any) -> bool:
         """Whether an array surely has nothing to report; the cheapest test that never errs so."""
-        if _is_finite(data):
-            return True
-        return not (
-            (self.check_nan and _has(data, "isnan")) or (self.check_inf and _has(data, "isinf"))
+        return _is_finite(data) or not any([self._shows(part) for part, _ in _parts(data)])
+
+    def _shows(self, data: Any) -> bool:
+        """Whether an array has what is looked for."""
+        return (self.check_nan and _has(data, "isnan")) or (
+            self.check_inf and _has(data, "isinf")
         )
 
     def found(self, data: Any, came: tuple[bool, bool]) -> Found | None:
         """What there is to report in a result; came: whether NaN and inf were in the arguments."""
-        nan = self.check_nan and _has(data, "isnan")
-        inf = self.check_inf and _has(data, "isinf")
-        if not self.check_inputs:
-            nan = nan and not came[0]
-            inf = inf and not any(came)
-        return Found(data) if nan or inf else None
+        for part, tangent in _parts(data):
+            nan = self.check_nan and _has(part, "isnan")
+            inf = self.check_inf and _has(part, "isinf")
+            if not self.check_inputs:
+                nan = nan and not came[0]
+                inf = inf and not any(came)
+            if nan or inf:
+                return Found(part, tangent)
+        return None
 
 
 class _Visits:
@@ -272,24 +277,25 @@ class _Visits:
                 self._look(node, g, SUM)
             self._clean = False
             return
-        text = f"backward of {node.name()}: {_counted(found, data, 'a gradient', came)}"
+        text = f"backward of {node.name()}: {_counted(found, 'a gradient', came)}"
         arguments = [*_arrays(saved), node.parents[number]]
         raise _error(node.name(), "backward", text, places.place_of(node), found, arguments)
 
     def _look(self, node: Any, g: Any, what: str) -> None:
         """At a gradient that is complete: its parts were looked at, the whole was not."""
-        data = core.unwrap(g)
-        if self._watch.passes(data):
+        found = self._watch.found(core.unwrap(g), (False, False))
+        if found is None:
             return
-        found = Found(data)
-        text = f"backward, before {node.name()}: {_counted(found, data, what)}"
+        text = f"backward, before {node.name()}: {_counted(found, what)}"
         raise _error(node.name(), "backward", text, places.place_of(node), found, [node])
 
 
 class Found:
     """How many NaN and infinities an array has, and where the first is."""
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: Any, tangent: bool) -> None:
+        self.data = data
+        self.tangent = tangent
         module = module_of(data)
         nan, inf = module.isnan(data), module.isinf(data)
         bad = nan | inf
@@ -300,10 +306,11 @@ class Found:
         self.size = int(data.size)
 
 
-def _counted(found: Found, data: Any, what: str, came: tuple[bool, bool] = (False, False)) -> str:
+def _counted(found: Found, what: str, came: tuple[bool, bool] = (False, False)) -> str:
     counts = [f"{n} {kind}" for n, kind in ((found.nan, "NaN"), (found.inf, "inf")) if n]
-    text = f"{' and '.join(counts)} among the {found.size} elements of {what}, "
-    text += f"a {describe(data)}"
+    what = f"the tangent of {what}" if found.tangent else what
+    elements = "element" if found.size == 1 else f"{found.size} elements"
+    text = f"{' and '.join(counts)} among the {elements} of {what}, a {describe(found.data)}"
     if found.index:
         text += f", the first at index {found.index}"
     if any(came):
@@ -356,6 +363,16 @@ def _is_finite(data: Any) -> bool:
     return False
 
 
+def _parts(data: Any, tangent: bool = False) -> Iterator[tuple[Any, bool]]:
+    """The memory of a raw value, and whether it holds tangents: of a Frame all that is below it."""
+    if type(data) is not backends.FRAME:
+        yield data, tangent
+        return
+    yield from _parts(data.value._d, tangent)
+    if data.tangent is not None:
+        yield from _parts(data.tangent._d, True)
+
+
 def _has(data: Any, test: str) -> bool:
     """Whether `isnan` or `isinf` is true anywhere."""
     if not core.is_differentiable(data.dtype):
@@ -380,7 +397,9 @@ def _came(given: Any) -> tuple[bool, bool]:
 def _values(given: Any) -> Iterator[Any]:
     """The arrays and floating numbers in arguments."""
     if isinstance(given, ArrayCore):
-        yield given._d
+        yield from [part for part, _ in _parts(given._d)]
+    elif type(given) is backends.FRAME:
+        yield from [part for part, _ in _parts(given)]
     elif isinstance(given, (list, tuple)):
         for v in given:
             yield from _values(v)

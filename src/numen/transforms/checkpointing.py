@@ -85,6 +85,9 @@ def checkpoint(
     return wrapped
 
 
+remat = checkpoint
+
+
 def _checkpointed(
     function: Callable[..., Any], args: Any, kwargs: dict[str, Any], preserve: bool
 ) -> Any:
@@ -193,15 +196,20 @@ def _boundary(nodes: Sequence[Any], start: int, own: Any) -> dict[Any, None]:
 
 
 class Held:
-    """A call's arguments, which its node lets go of with the rest of what it saved."""
+    """What a call saved, by itself in its node's `args`: freed with the node.
 
-    __slots__ = ("leaves",)
+    leaves: arrays and anything else; again: the arguments of a call that may run again to
+    differentiate the leaves.
+    """
+
+    __slots__ = ("again", "leaves")
 
     def __init__(self, leaves: Leaves) -> None:
         self.leaves = leaves
+        self.again: Held | None = None
 
     def check(self, node: Node) -> None:
-        """Refuse arguments that were written in place after the call.
+        """Refuse arrays that were written in place after the call.
 
         Raises
         ------
@@ -236,7 +244,7 @@ class Again:
         """The cotangents of the arguments and captured nodes, raw or Arrays as g is."""
         node = self.node()
         held.check(node)
-        parts, raw = packs.cotangents_of(g, len(self.recorded))
+        parts, raw = packs.cotangents_of(g)
         create = not raw and modes.grad_enabled()
         inputs: Leaves = []
         own: dict[Any, int] = {}
@@ -265,7 +273,7 @@ class Again:
             )
         wanted = [*own, *captured]
         cotangents = _backward.backward(
-            [o for o, _ in pairs], [p for _, p in pairs], wrt=wanted, create_graph=create
+            [o for o, _ in pairs], [p for _, p in pairs], wrt=wanted, create_graph=create, within=True
         )
         by_node = dict(zip(wanted, cotangents, strict=True))
         nodes: list[Any] = [None] * self.count

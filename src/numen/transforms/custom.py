@@ -398,6 +398,7 @@ class _JvpRule(_TreeRule):
             [c for _, c in pairs],
             wrt=[*leaves, *stops],
             create_graph=create,
+            within=True,
         )
         cotangent = iter(found)
         return [None if t is None else next(cotangent) for t in tangents]

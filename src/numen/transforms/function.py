@@ -166,6 +166,8 @@ class Function:
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator of a `backward` that is not to be differentiated: a second derivative raises.
 
+    Backward gets arrays without gradients, so it may compute with `x.numpy()`.
+
     Raises
     ------
     GradientError
@@ -174,11 +176,14 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(backward)
     def wrapped(ctx: FunctionContext, *gradients: Any) -> Any:
+        given, structure = flatten((gradients, vars(ctx)))
+        sources = [a for a in given if isinstance(a, ArrayCore)]
+        gradients, attributes = structure.unflatten([_detached(a) for a in given])
+        vars(ctx).update(attributes)
         with modes.no_grad():
             found = backward(ctx, *gradients)
         if not modes.grad_enabled():
             return found
-        sources = [a for a in (*gradients, *ctx.saved_arrays) if isinstance(a, ArrayCore)]
         parents = tuple([a._n for a in sources if a._n is not None])
         message = (
             f"backward: {getattr(backward, '__qualname__', 'a backward')} is marked "
@@ -192,6 +197,10 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         return results[0] if single else tuple(results)
 
     return wrapped
+
+
+def _detached(value: Any) -> Any:
+    return core.ARRAY.detach(value) if isinstance(value, ArrayCore) else value
 
 
 _PRIVATE = ("needs_input_grad", "_saved", "_forward", "_silent", "_dirty", "_materialize")

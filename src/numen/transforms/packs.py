@@ -73,10 +73,8 @@ def result_node(call: Node, index: int, count: int, data: Any) -> Node:
     return Node(UNPACK, (call,), (None,), {"index": index, "count": count}, None, data)
 
 
-def cotangents_of(g: Any, count: int) -> tuple[list[Any], bool]:
+def cotangents_of(g: Any) -> tuple[list[Any], bool]:
     """The cotangents of a call's results, and whether they are raw."""
-    if isinstance(getattr(g, "_d", None), Pack):
-        g = g._d
     parts = list(g.parts) if type(g) is Pack else [g]
     return parts, not any([hasattr(p, "_d") for p in parts])
 

@@ -270,17 +270,17 @@ class Call:
         self.rule = rule
         self.count = count  # of leaves
         self.recorded = recorded  # which results have nodes
-        self.kinds = kinds  # for each saved thing: what it is, which result, whether a scalar
+        self.kinds = kinds  # for each saved thing: what it is, which result
         self.node: Any = None
 
     def pull(self, needs: Sequence[bool], g: Any, args: Sequence[Any]) -> list[Any]:
         """The cotangents of the arguments, raw or Arrays as g is."""
-        parts, raw = packs.cotangents_of(g, len(self.recorded))
+        parts, raw = packs.cotangents_of(g)
         create = not raw and modes.grad_enabled()
         cotangents: Leaves = [None] * len(self.rule.metas)
         for index, part in zip(self.recorded, parts, strict=True):
             cotangents[index] = part if part is None or not raw else _array(part)
-        saved = self._saved(args, create)
+        saved = self._saved(args[-1], create)
         needed = needs[: self.count]
         with modes.set_grad_enabled(create):
             found = self.rule.backward(saved, cotangents, needed)
@@ -292,22 +292,21 @@ class Call:
                 results[i] = core.unwrap(c) if raw else c
         return results
 
-    def _saved(self, args: Sequence[Any], create: bool) -> Leaves:
+    def _saved(self, held: Any, create: bool) -> Leaves:
         """The saved things as the user's code gets them; with `create`, as part of the graph."""
-        saved: Leaves = []
+        held.check(self.node())
+        saved = list(held.leaves)
+        if not create:
+            return saved
         between = []
-        given = args[self.count : self.count + len(self.kinds)]
-        for place, (value, (kind, index, scalar)) in enumerate(zip(given, self.kinds, strict=True)):
-            if kind != OTHER and not isinstance(value, ArrayCore):
-                value = core.ARRAY(value, None, SCALAR if scalar else None)
-            if create and kind == OUTPUT and index in self.recorded:
-                value = self._result(value, self.recorded.index(index))
-            if create and kind == BETWEEN and value._n is None:
-                if is_differentiable(value._d.dtype):
-                    between.append(place)
-            saved.append(value)
+        for place, (kind, index) in enumerate(self.kinds):
+            value = saved[place]
+            if kind == OUTPUT and index in self.recorded:
+                saved[place] = self._result(value, self.recorded.index(index))
+            elif kind == BETWEEN and value._n is None and is_differentiable(value._d.dtype):
+                between.append(place)
         if between:
-            self._connect(saved, between, args[-1])
+            self._connect(saved, between, held.again)
         return saved
 
     def _result(self, value: Any, number: int) -> Any:
@@ -317,7 +316,7 @@ class Call:
         array._n = packs.result_node(self.node(), number, len(self.recorded), value._d)
         return array
 
-    def _connect(self, saved: Leaves, between: Sequence[int], held: Any) -> None:
+    def _connect(self, saved: Leaves, between: Sequence[int], leaves: Any) -> None:
         """Give saved arrays that are neither arguments nor results nodes of their own, which run
         the forward function once more."""
         rule, needs = self.rule, tuple([p is not None for p in self.node().parents[: self.count]])
@@ -332,14 +331,14 @@ class Call:
                     "it in backward from saved arguments",
                 )
             return
-        held.check(self.node())
+        leaves.check(self.node())
 
-        def again(leaves: Leaves) -> Leaves:
-            everything = rule.forward(leaves, needs)[1]
+        def again(inner: Leaves) -> Leaves:
+            everything = rule.forward(inner, needs)[1]
             return [everything[place] for place in between]
 
         values = [saved[place] for place in between]
-        connected = checkpointing.connected(rule.name, again, held.leaves, values)
+        connected = checkpointing.connected(rule.name, again, leaves.leaves, values)
         for place, value in zip(between, connected, strict=True):
             saved[place] = value
 
@@ -383,13 +382,13 @@ def _recorded(rule: Rule, leaves: Leaves, depth: int) -> Leaves:
     kinds, kept = [], []
     for value in saved:
         if not isinstance(value, ArrayCore):
-            kinds.append((OTHER, 0, False))
+            kinds.append((OTHER, 0))
         elif id(value) in inputs:
-            kinds.append((INPUT, 0, value._v is SCALAR))
+            kinds.append((INPUT, 0))
             value = leaves[inputs[id(value)]]
         else:
             kind = OUTPUT if id(value) in results else BETWEEN
-            kinds.append((kind, results.get(id(value), 0), value._v is SCALAR))
+            kinds.append((kind, results.get(id(value), 0)))
         kept.append(value)
     lifted = [
         _at_depth(outs[i], depth, leaves) if i in recorded else None for i in range(len(outs))
@@ -397,10 +396,11 @@ def _recorded(rule: Rule, leaves: Leaves, depth: int) -> Leaves:
     if not recorded:
         return outs
     parents = tuple([a._n if need else None for a, need in zip(leaves, needs, strict=True)])
-    args = (*[None] * len(leaves), *kept)
-    if rule.pure and any([kind == BETWEEN for kind, _, _ in kinds]):
-        args = (*args, checkpointing.Held(leaves))
-    parents = (*parents, *[None] * (len(args) - len(leaves)))
+    held = checkpointing.Held(kept)
+    if rule.pure and any([kind == BETWEEN for kind, _ in kinds]):
+        held.again = checkpointing.Held(leaves)
+    parents = (*parents, None)
+    args = (*[None] * len(leaves), held)
     info = Call(rule, len(leaves), recorded, kinds)
     raws = [lifted[i]._d for i in recorded]
     node = packs.call_node(rule.prim, parents, args, {"call": info}, raws)

@@ -136,14 +136,19 @@ def _finished(
     element = prim.name == "getitem" and all([type(i) is int for i in params["index"]])
     scalar = not frame.shape and (not prim.view or element)
     source = args[0]
-    shared = any([_share(frame.value, a) for a in low])
+    value = frame.value
+    shared = value._v is not None and any([_share(value, a) for a in low])
+    shared = shared or any([value is a for a in low])
     as_view = prim.view and shared and not scalar and source._v is not SCALAR
     if as_view and frame.tangent is not None and not _share(frame.tangent, source._d.tangent):
         as_view = False
     if shared and not as_view:
-        if prim.view and not scalar and frame.value is source._d.value:
+        if prim.view and not scalar and value is source._d.value:
             return source  # the real part of a real array: itself
-        frame.value = slots.primitive("copy")(frame.value)
+        frame.value = slots.primitive("copy")(value)
+    if frame.tangent is not None and not as_view:
+        if any([_owns(a, frame) and _share(frame.tangent, a._d.tangent) for a in args]):
+            frame.tangent = slots.primitive("copy")(frame.tangent)
     result = core.ARRAY(frame, None, SCALAR if scalar else None)
     if as_view:
         views.register(result, source, prim, params)
@@ -153,6 +158,14 @@ def _finished(
         if any([p is not None for p in parents]) and is_differentiable(frame.dtype):
             result._n = prim.node(args, parents, params, frame)
     return result
+
+
+def _owns(a: Any, frame: Frame) -> bool:
+    """Whether writes into an operand go into its tangent's memory."""
+    if level_of(a) != frame.level.depth:
+        return False
+    base = a._v.base if type(a._v) is core.View else a
+    return bool(base._d.owned)
 
 
 def _share(a: Any, b: Any) -> bool:

@@ -1,7 +1,8 @@
 """`numpy.testing` on Arrays: assertions look at the arrays' values, without gradients.
 
 What compares values takes Arrays; what runs functions (`assert_raises`, `assert_warns` ...) is
-NumPy's own. Loaded when asked for.
+NumPy's own. Loaded when asked for. `check_grads`, `gradcheck` and `gradgradcheck` compare
+derivatives with finite differences (`gradients.py`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from typing import Any
 
 from numen.namespace.calling import wrap_results
 from numen.namespace.layout import plain_argument
+from numen.testing.gradients import GradientCheckError, check_grads, gradcheck, gradgradcheck
+
+_GRADIENTS = ["GradientCheckError", "check_grads", "gradcheck", "gradgradcheck"]
 
 _COMPARES = """assert_allclose assert_almost_equal assert_approx_equal assert_array_almost_equal
 assert_array_almost_equal_nulp assert_array_compare assert_array_equal assert_array_less
@@ -36,7 +40,7 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     import numpy.testing
 
-    return list(numpy.testing.__all__)
+    return [*numpy.testing.__all__, *_GRADIENTS]
 
 
 def _on_arrays(function: Any) -> Any:
