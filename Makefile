@@ -6,6 +6,7 @@
 #   make fuzz         10,000 random programs, eager against jit against the Python target
 #   make same-source  425 expressions and 74 programs, the same text in NumPy and numen
 #   make numpy-tests  NumPy's own test files run against numen (ARGS="numpy/lib/tests/test_function_base.py")
+#   make oracle       values and gradients on torch's own sample inputs (ARGS="--only einsum --verbose")
 #   make bench        speed against torch in one run (ARGS="--json FILE", ARGS=--write)
 #   make docs         print architecture.md and coverage.md anew, build the pages in build/docs
 #   make clean        remove the virtual environment and everything built
@@ -22,7 +23,7 @@ PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 CLEAN_ENV := env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE
 
 .DELETE_ON_ERROR:
-.PHONY: quickstart test lint fuzz same-source numpy-tests bench docs clean format
+.PHONY: quickstart test lint fuzz same-source numpy-tests oracle bench docs clean format
 
 quickstart: $(VENV)/.quickstart
 	$(CLEAN_ENV) $(PY) examples/quickstart.py $(ARGS)
@@ -38,6 +39,9 @@ same-source: $(VENV)/.dev
 
 numpy-tests: $(VENV)/.dev
 	$(PY) -m tests.against_numpy.numpy_suite --jobs 2 $(ARGS)
+
+oracle: $(VENV)/.oracle
+	$(PY) -m tests.oracle --jobs 2 $(ARGS)
 
 lint: $(VENV)/.dev
 	$(PY) -m ruff check .
@@ -80,4 +84,8 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.peers: pyproject.toml | $(VENV)/bin/python
 	$(PIP) $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) --editable ".[peers]"
+	@touch $@
+
+$(VENV)/.oracle: pyproject.toml | $(VENV)/bin/python
+	$(PIP) $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) --editable ".[oracle]"
 	@touch $@

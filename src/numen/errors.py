@@ -38,7 +38,7 @@ class TransformError(NumenError, RuntimeError):
     """
 
 
-class AnomalyError(GradientError, FloatingPointError):
+class AnomalyError(GradientError):
     """Anomaly mode found NaN or inf that an op made of finite numbers.
 
     Attributes

@@ -1,7 +1,6 @@
 """Hooks on arrays and on nodes: as PyTorch's where it is installed, and by exact values."""
 
 import gc
-import inspect
 import weakref
 
 import numpy as np
@@ -549,7 +548,7 @@ def test_arrays_without_gradient_have_no_hooks(method):
 
 def test_only_leaves_accumulate():
     y = nm.array(LEAF, requires_grad=True) * 2
-    with pytest.raises(nm.GradientError, match="only leaves accumulate.*multiply made"):
+    with pytest.raises(nm.GradientError, match=r"only leaves accumulate.*multiply made"):
         y.register_post_accumulate_grad_hook(print)
 
 
@@ -588,7 +587,7 @@ def test_nothing_is_left_over():
     before = hooks.LIVE, len(hooks.retaining)
     x = nm.array(LEAF, requires_grad=True)
     y = x * x
-    y.register_hook(lambda g: y.sum())  # a cycle through the graph
+    y.register_hook(lambda g, seen=[y]: g)  # a cycle through the graph
     z = y * 3
     z.retain_grad()
     assert (hooks.LIVE, len(hooks.retaining)) == (before[0] + 1, before[1] + 1)
@@ -607,12 +606,3 @@ def test_a_moved_parameter_keeps_its_hooks():
     layer.to(nm.float64)
     layer(nm.ones((1, 2), nm.float64)).sum().backward()
     assert seen == [np.float64]
-
-
-def test_a_pass_without_hooks_asks_once():
-    """The loop's cost: one test of a local name for each node."""
-    from numen.dispatch import backward
-
-    source = inspect.getsource(backward._walk)
-    assert source.count("visits") == 7
-    assert "hooks" not in source.split('"""')[2]

@@ -55,7 +55,9 @@ def test_functions(text):
         ("np.polysub(a, b)", ((4,), (2,))), ("np.polysub(a, b)", ((3,), (3,))),
         ("np.polyadd(a, b)", ((), (2,))), ("np.polymul(a, b)", ((3,), (2,))),
         ("np.polymul(a, b)", ((), (2,))), ("np.polyint(a, 2, b)", ((3,), (2,))),
-        ("np.polyint(a, 2, b)", ((3,), ())),
+        ("np.polyint(a, 2, b)", ((3,), ())), ("np.polydiv(a, b)[0]", ((4,), (2,))),
+        ("np.polydiv(a, b)[1]", ((5,), (3,))), ("np.polydiv(a, b)[1]", ((4,), (2,))),
+        ("np.polyadd(np.poly(a), b)", ((3,), (4,))),
     ],
 )  # fmt: skip
 def test_gradients_of_two(text, shapes):

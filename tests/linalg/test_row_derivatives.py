@@ -30,9 +30,6 @@ from tolerances import DIFFERENCES, STEP, assert_close
 FAMILIES = (linear_algebra, matrices, determinants, factors, orthogonal, norms, spectra, eigen)
 FAMILIES += (matrix_functions, fourier)
 ROWS = [row.name for family in FAMILIES for row in family.ROWS]
-COLUMNS = {"svd_u", "eigh_v", "eig_v"}
-VECTORS = {"svd_v"}
-BASES = {"qr_rest", "svd_u_rest", "svd_v_rest"}
 LINEAR = {"fft_c2c", "fft_r2c", "fft_c2r"}
 
 
@@ -50,37 +47,35 @@ CASES = [
 ]
 
 
-def weights(name, n):
-    """Different for each vector, where each is unique up to a phase."""
-    return np.ones(n) if name in BASES else np.arange(1.0, n + 1)
-
-
 def turned(x):
     return x.swapaxes(-1, -2).conj()
 
 
-def seen(name, out):
-    """What of a row's result has a derivative, of ndarrays and Arrays."""
-    if name in COLUMNS or name in ("qr_rest", "svd_u_rest"):
-        return (out * weights(name, out.shape[-1])) @ turned(out)
-    if name in VECTORS or name == "svd_v_rest":
-        return (turned(out) * weights(name, out.shape[-2])) @ out
-    return out
-
-
-def pushed(name, out, t):
-    """The tangent of `seen`."""
-    if name in COLUMNS or name in ("qr_rest", "svd_u_rest"):
-        w = weights(name, out.shape[-1])
-        return (t * w) @ turned(out) + (out * w) @ turned(t)
-    if name in VECTORS or name == "svd_v_rest":
-        w = weights(name, out.shape[-2])
-        return (turned(t) * w) @ out + (turned(out) * w) @ t
-    return t
+def seen(name, out, args):
+    """What of a row's result has a derivative, of ndarrays and Arrays: [parts]."""
+    if name in ("qr_rest", "svd_u_rest"):
+        return [out @ turned(out)]
+    if name == "svd_v_rest":
+        return [turned(out) @ out]
+    if not name.endswith("_parts") or name == "qr_parts":
+        return [out]
+    n = out.shape[-1]
+    w = np.arange(1.0, n + 1)  # different for each vector that is unique up to a phase
+    if name == "svd_parts":
+        m = args[0].shape[-2]
+        u, v = out[..., :m, :], out[..., m + 1 :, :]
+        return [(u * w) @ turned(u), (u * w) @ turned(v), (v * w) @ turned(v), out[..., m, :].real]
+    v, values = out[..., :n, :], out[..., n, :]
+    return [(v * w) @ turned(v), values if name == "eig_parts" else values.real]
 
 
 def evaluate(name, args, params):
-    return np.asarray(seen(name, np.asarray(table[name].impl(*args, **params))))
+    return flat(seen(name, np.asarray(table[name].impl(*args, **params)), args))
+
+
+def flat(parts):
+    """The parts' elements, as complex numbers where one is."""
+    return np.concatenate([np.asarray(p).reshape(-1) for p in parts])
 
 
 def steps(name):
@@ -96,7 +91,7 @@ def leaves(args):
 
 def pulled(name, args, params, weight, create_graph=False):
     inputs = leaves(args)
-    out = seen(name, table[name](*inputs, **params))
+    out = nm.concatenate([p.reshape(-1) for p in seen(name, table[name](*inputs, **params), args)])
     assert out.dtype == weight.dtype
     wrt = [x._n for x in inputs]
     found = backward.backward([out], [weight], wrt=wrt, create_graph=create_graph)
@@ -137,7 +132,8 @@ def test_jvp(name, dtype, i, arrays):
     out = table[name](*given, **params)
     t = table[name].jvp(out, given, moving, **params)
     assert t.dtype == out.dtype
-    found = pushed(name, raw(out), raw(t))
+    ahead, behind = (flat(seen(name, raw(out) + s * raw(t), args)) for s in (0.5, -0.5))
+    found = ahead - behind  # exact of polynomials of degree 2
     assert_close(found, (sides[0] - sides[1]) / (2 * step), table=DIFFERENCES)
 
 

@@ -1,4 +1,4 @@
-"""pad in all of NumPy's modes; gradients of those that move elements."""
+"""pad in all of NumPy's modes, and its gradients."""
 
 import numpy as np
 import pytest
@@ -38,11 +38,36 @@ def test_gradients(name):
     assert checked > 10
 
 
-@pytest.mark.parametrize("mode", ["linear_ramp", "maximum", "mean", "median", "minimum"])
-def test_statistics_say_that_they_have_no_gradient(mode):
+@pytest.mark.parametrize("name", ["matrix", "line"])
+def test_gradients_of_statistics(name):
+    x = np.array([[1.0, 5.0, 2.5], [4.0, 0.5, 3.5]])
+    x = x if name == "matrix" else x[0]
+    for mode, options in [
+        *[(mode, {}) for mode in ("linear_ramp", "maximum", "mean", "median", "minimum")],
+        ("mean", {"stat_length": 2}),
+        ("median", {"stat_length": ((1, 2),)}),
+        ("maximum", {"stat_length": 9}),
+        ("linear_ramp", {"end_values": 5.0}),
+        ("linear_ramp", {"end_values": ((1.0, -2.0),)}),
+    ]:
+        width = [(2, 1), (0, 3)][: x.ndim]
+        weight = np.random.default_rng(1).normal(size=np.pad(x, width, mode, **options).shape)
+        leaf = nm.array(x, requires_grad=True)
+        y = nm.pad(leaf, width, mode, **options)
+        np.testing.assert_allclose(y.detach().numpy(), np.pad(x, width, mode, **options))
+        y.backward(weight)
+        for at in np.ndindex(x.shape):
+            step = np.zeros_like(x)
+            step[at] = 1e-6
+            ends = [np.pad(v, width, mode, **options) for v in (x + step, x - step)]
+            slope = np.sum(weight * (ends[0] - ends[1])) / 2e-6
+            np.testing.assert_allclose(leaf.grad.numpy()[at], slope, atol=1e-7)
+
+
+def test_odd_reflections_say_that_they_have_no_gradient():
     x = nm.array([1.0, 2.0, 3.0], requires_grad=True)
-    y = nm.pad(x, 1, mode)
-    np.testing.assert_array_equal(y.detach().numpy(), np.pad([1.0, 2.0, 3.0], 1, mode))
+    y = nm.pad(x, 1, "reflect", reflect_type="odd")
+    assert y.tolist() == [0, 1, 2, 3, 4]
     with pytest.raises(GradientError, match="pad"):
         y.sum().backward()
 

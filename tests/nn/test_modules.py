@@ -398,12 +398,12 @@ def test_forward_hooks():
     with layer.register_forward_hook(
         lambda m, args, kwargs, out: seen.append(kwargs), with_kwargs=True
     ):
-        layer(x=x)
+        layer(input=x)
     with layer.register_forward_pre_hook(
-        lambda m, args, kwargs: ((), {"x": x * 0}), with_kwargs=True
+        lambda m, args, kwargs: ((), {"input": x * 0}), with_kwargs=True
     ):
-        assert layer(x=x).tolist() == nm.broadcast_to(layer.bias, (4, 2)).tolist()
-    assert seen[-1] == {"x": x}
+        assert layer(input=x).tolist() == nm.broadcast_to(layer.bias, (4, 2)).tolist()
+    assert seen[-1] == {"input": x}
     with pytest.raises(TypeError, match="callable"):
         layer.register_forward_hook(None)
 

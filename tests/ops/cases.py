@@ -11,7 +11,7 @@ from numen.namespace.array import Array
 from numen.ops import scans, table
 
 ROWS = sorted(table)
-ANY_BASIS = {"qr_rest", "svd_u_rest", "svd_v_rest", "eig_v"}
+ANY_BASIS = {"qr_rest", "svd_u_rest", "svd_v_rest", "eig_parts"}
 """Rows of vectors whose derivative holds up to the choice of a basis or of phases, which LAPACK
 makes: checked in tests/linalg through functions that do not depend on it."""
 
@@ -185,6 +185,16 @@ def _complete(a, part):
     return np.linalg.svd(a)[0][..., k:] if part == "u" else np.linalg.svd(a)[2][..., k:, :]
 
 
+def _svd_parts(a):
+    u, s, v = np.linalg.svd(a, full_matrices=False)
+    return np.concatenate([u, s[..., None, :], v.swapaxes(-1, -2).conj()], -2)
+
+
+def _below(result):
+    """Eigenvalues below their vectors."""
+    return np.concatenate([result.eigenvectors, result.eigenvalues[..., None, :]], -2)
+
+
 def _as_complex(x):
     return x.astype(np.result_type(x, np.complex64))
 
@@ -344,21 +354,18 @@ NUMPY = {
     "logsumexp": _logsumexp,
     "cofactor": _cofactor,
     "cofactor_slope": _cofactor_slope,
-    "qr_q": lambda a: np.linalg.qr(a)[0],
-    "qr_r": lambda a: np.linalg.qr(a)[1],
+    "qr_parts": lambda a: np.concatenate(np.linalg.qr(a), -2),
     "qr_rest": lambda a: np.linalg.qr(a, "complete")[0][..., min(np.shape(a)[-2:]) :],
     "svd_u_rest": lambda a: _complete(a, "u"),
     "svd_v_rest": lambda a: _complete(a, "v"),
-    "eig_w": lambda a: _as_complex(np.linalg.eig(a)[0]),
-    "eig_v": lambda a: _as_complex(np.linalg.eig(a)[1]),
+    "eig_parts": lambda a: _as_complex(_below(np.linalg.eig(a))),
     "expm": _expm,
     "fft_c2c": _c2c,
     "fft_r2c": lambda a, axis, norm: np.fft.rfft(a, axis=axis, norm=norm),
     "fft_c2r": lambda a, axis, n, norm: np.fft.irfft(a, n, axis, norm),
     "detsign": lambda a: np.linalg.slogdet(a)[0],
-    "svd_u": lambda a: np.linalg.svd(a, full_matrices=False)[0],
-    "svd_v": lambda a: np.linalg.svd(a, full_matrices=False)[2],
-    "eigh_v": lambda a: np.linalg.eigh(a)[1],
+    "svd_parts": _svd_parts,
+    "eigh_parts": lambda a: _below(np.linalg.eigh(a)),
     "logabsdet": lambda a: np.linalg.slogdet(a)[1],
     "pinv": lambda a, rcond: np.linalg.pinv(a, rcond),
     "relu": _relu,

@@ -1,4 +1,4 @@
-"""`python -m tests.oracle`: compare, print the counts, and fail where a difference has no reason."""
+"""`python -m tests.oracle`: compare, print the counts; fails where a difference has no reason."""
 
 from __future__ import annotations
 

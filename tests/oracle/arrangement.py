@@ -7,9 +7,9 @@ import math
 from typing import Any
 
 import numpy as np
+from tests.oracle.counterparts import Counterpart, integers, refuses, scalar, sizes
 
 import numen as nm
-from tests.oracle.counterparts import Counterpart, integers, refuses, scalar, sizes
 
 F = nm.nn.functional
 

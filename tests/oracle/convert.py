@@ -34,7 +34,7 @@ DTYPES = {
 }
 
 
-class Unsupported(Exception):
+class LeftOutError(Exception):
     """A sample that has no form in numen; the message says why."""
 
 
@@ -42,9 +42,9 @@ def to_numpy(tensor: torch.Tensor) -> np.ndarray:
     """A tensor's values, in its own memory layout."""
     t = tensor.detach()
     if t.layout is not torch.strided or t.is_quantized:
-        raise Unsupported("sparse")
+        raise LeftOutError("sparse")
     if t.dtype not in DTYPES:
-        raise Unsupported(f"dtype {t.dtype}")
+        raise LeftOutError(f"dtype {t.dtype}")
     if t.dtype is torch.bfloat16:
         return t.float().numpy(force=True).astype(ml_dtypes.bfloat16)
     return np.array(t.numpy(force=True), order="K")
@@ -107,7 +107,7 @@ def plain(value: Any) -> Any:
     """torch's dtypes and sizes in `value` as NumPy's."""
     if isinstance(value, torch.dtype):
         if value not in DTYPES:
-            raise Unsupported(f"dtype {value}")
+            raise LeftOutError(f"dtype {value}")
         return DTYPES[value]
     if isinstance(value, torch.Size):
         return tuple(value)
@@ -140,6 +140,22 @@ def as_values(value: Any) -> np.ndarray:
     if isinstance(value, nm.Array):
         return np.asarray(value.detach().numpy())
     return np.asarray(value)
+
+
+def cotangents(results: list[Any], index: int) -> list[np.ndarray | None]:
+    """A random array for each result that carries a gradient."""
+    rng = np.random.default_rng(index)
+    found: list[np.ndarray | None] = []
+    for r in results:
+        if not isinstance(r, torch.Tensor) or not r.requires_grad:
+            found.append(None)
+            continue
+        seed = rng.standard_normal(tuple(r.shape))
+        if r.is_complex():
+            seed = seed + 1j * rng.standard_normal(tuple(r.shape))
+        dtype = DTYPES.get(r.dtype)
+        found.append(None if dtype is None else np.asarray(seed).astype(dtype))
+    return found
 
 
 def summary(value: Any) -> str:

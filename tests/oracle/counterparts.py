@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
-from tests.oracle.convert import Unsupported
+from tests.oracle.convert import LeftOutError
 
 Function = Callable[..., Any]
 
@@ -53,7 +52,7 @@ def reduction(function: Function) -> Function:
 def refuses(condition: bool, why: str) -> None:
     """Leave a sample out whose form numen has no counterpart of."""
     if condition:
-        raise Unsupported(why)
+        raise LeftOutError(why)
 
 
 def sizes(args: tuple[Any, ...]) -> tuple[int, ...]:

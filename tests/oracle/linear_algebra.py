@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from tests.oracle.counterparts import Counterpart, axis_of, refuses
 
 import numen as nm
-from tests.oracle.counterparts import Counterpart, axis_of, refuses
 
 L = nm.linalg
 
@@ -195,7 +195,9 @@ def inv_ex(x: Any, *, check_errors: bool = False) -> Any:
 def logdet(x: Any) -> Any:
     sign, size = L.slogdet(x)
     # the logarithm of a negative determinant is not a number
-    return nm.where(nm.less(sign, 0), np.nan, size) if sign.dtype.kind == "f" else nm.log(sign) + size
+    return (
+        nm.where(nm.less(sign, 0), np.nan, size) if sign.dtype.kind == "f" else nm.log(sign) + size
+    )
 
 
 def lstsq(a: Any, b: Any, rcond: Any = None, *, driver: Any = None) -> Any:

@@ -11,12 +11,15 @@ from typing import Any
 
 import numpy as np
 import torch
-
-import numen as nm
 from tests.oracle import compare, convert
-from tests.oracle.convert import Unsupported
+from tests.oracle.convert import LeftOutError
 from tests.oracle.counterparts import Counterpart
 from tests.oracle.operations import Case, Tally, one_sample, quiet, seed
+
+import numen as nm
+
+LIMIT = 16
+"""Inputs of a layer in each mode and dtype, unless every one is asked for."""
 
 
 def name_of(info: Any) -> str:
@@ -25,6 +28,7 @@ def name_of(info: Any) -> str:
 
 def run(info: Any, limit: int | None, jit: bool) -> Tally:
     """Every input of a layer in both modes and dtypes."""
+    limit = None if limit is None else min(limit, LIMIT)
     tally = Tally("modules", name_of(info))
     if not hasattr(nm.nn, tally.name):
         tally.absent = "no such layer"
@@ -56,7 +60,7 @@ def one_layer(
     try:
         ours = layer(tally.name, made).to(convert.DTYPES[dtype])
         take_state(ours, theirs)
-    except Unsupported as why:
+    except LeftOutError as why:
         tally.left_out[str(why)] += 1
         return
     except Exception as error:
@@ -86,7 +90,7 @@ def layer(name: str, made: Any) -> Any:
         if callable(value):
             found = getattr(value, "__name__", type(value).__name__)
             if not hasattr(nm.nn.functional, found):
-                raise Unsupported(f"a function {found}")
+                raise LeftOutError(f"a function {found}")
             return getattr(nm.nn.functional, found)
         if isinstance(value, tuple):
             return tuple(change(v) for v in value)

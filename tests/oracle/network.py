@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numen as nm
 from tests.oracle.counterparts import refuses
+
+import numen as nm
 
 F = nm.nn.functional
 
@@ -30,7 +31,7 @@ NAMES = (
 )
 """Functions of numen.nn.functional with torch's name and arguments."""
 
-COMPLEX = ("linear", "conv1d", "conv2d", "conv3d", "normalize")
+COMPLEX = ("linear", "conv1d", "conv2d", "conv3d")
 COMPLEX += ("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 """Those that take complex numbers; the others refuse them."""
 

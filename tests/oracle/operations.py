@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from tests.oracle import compare, convert
+from tests.oracle.convert import LeftOutError, Pair, as_values, flat
+from tests.oracle.counterparts import Counterpart
+from tests.oracle.disagreements import explain
 
 import numen as nm
 from numen.errors import GradientError
-from tests.oracle import compare, convert
-from tests.oracle.convert import Pair, Unsupported, as_values, flat
-from tests.oracle.counterparts import Counterpart
 
 POINTWISE = ("UnaryUfuncInfo", "BinaryUfuncInfo")
 """Kinds of entries whose results are compared element by element."""
@@ -79,8 +80,6 @@ class Tally:
         self.absent: str | None = None
 
     def disagree(self, case: Case, kind: str, text: str) -> None:
-        from tests.oracle.disagreements import explain
-
         sample = f"{case.about} {convert.summary(case.args)} {convert.summary(case.kwargs)}".strip()
         finding = Finding(self.part, self.name, case.dtype, case.index, kind, text, sample)
         finding.explained = explain(case, finding)
@@ -157,13 +156,13 @@ def one_sample(
         args, kwargs = pair.theirs
         theirs = list(flat(invariant(entry, call(*args, **kwargs))))
         case.theirs = [as_values(t) for t in theirs]
-    except Unsupported as why:
+    except LeftOutError as why:
         tally.left_out[str(why)] += 1
         return
     except Exception as error:
         tally.left_out[f"torch raises {type(error).__name__}"] += 1
         return
-    seeds = cotangents(theirs, case.index)
+    seeds = convert.cotangents(theirs, case.index)
     expected = torch_gradients(theirs, seeds, pair)
 
     tally.counts["compared"] += 1
@@ -172,7 +171,7 @@ def one_sample(
         try:
             found = numen_results(entry, pair, seeds if backwards else [], jit)
             break
-        except Unsupported as why:
+        except LeftOutError as why:
             tally.counts["compared"] -= 1
             tally.left_out[str(why)] += 1
             return
@@ -223,22 +222,6 @@ def numen_results(
 
 def invariant(entry: Counterpart, result: Any) -> Any:
     return result if entry.invariant is None else entry.invariant(result)
-
-
-def cotangents(results: list[Any], index: int) -> list[np.ndarray | None]:
-    """A random array for each result that carries a gradient."""
-    rng = np.random.default_rng(index)
-    found: list[np.ndarray | None] = []
-    for r in results:
-        if not isinstance(r, torch.Tensor) or not r.requires_grad:
-            found.append(None)
-            continue
-        seed = rng.standard_normal(tuple(r.shape))
-        if r.is_complex():
-            seed = seed + 1j * rng.standard_normal(tuple(r.shape))
-        dtype = convert.DTYPES.get(r.dtype)
-        found.append(None if dtype is None else np.asarray(seed).astype(dtype))
-    return found
 
 
 def loss(result: Any, seed: np.ndarray) -> Any:
@@ -334,7 +317,7 @@ def error_samples(info: Any, entry: Counterpart, tally: Tally) -> None:
             pair = Pair((sample.input, *sample.args), dict(sample.kwargs))
             args, kwargs = pair.theirs
             info(*args, **kwargs)
-        except Unsupported:
+        except LeftOutError:
             continue
         except Exception:
             tally.counts["refused by torch"] += 1

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import torch
-
-import numen as nm
 from tests.oracle import compare, convert
 from tests.oracle.operations import Case, Tally, quiet, seed
+
+import numen as nm
 
 SHAPES = ((3, 4), (5,), ())
 STEPS = 10
@@ -40,7 +40,13 @@ def run(info: Any, jit: bool) -> Tally:
 
 
 def steps(
-    theirs: Any, ours: Any, settings: dict[str, Any], dtype: Any, index: int, tally: Tally, jit: bool
+    theirs: Any,
+    ours: Any,
+    settings: dict[str, Any],
+    dtype: Any,
+    index: int,
+    tally: Tally,
+    jit: bool,
 ) -> None:
     """Compare the parameters after each of ten steps."""
     rng = np.random.default_rng(index)

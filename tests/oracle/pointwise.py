@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from tests.oracle.counterparts import refuses, scalar
 
 import numen as nm
-from tests.oracle.counterparts import refuses, scalar
 
 F = nm.nn.functional
 

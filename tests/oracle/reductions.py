@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from tests.oracle.counterparts import Counterpart, axis_of, reduction, refuses
 
 import numen as nm
-from tests.oracle.counterparts import Counterpart, axis_of, reduction, refuses
 
 
 def all_of(function: Any) -> Any:
@@ -170,10 +170,11 @@ def cov(x: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = No
 
 
 def gradient(x: Any, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> Any:
-    spaces = () if spacing is None else spacing if isinstance(spacing, (list, tuple)) else (spacing,)
+    if spacing is None:
+        spacing = ()
+    spaces = spacing if isinstance(spacing, (list, tuple)) else (spacing,)
     axis = tuple(dim) if isinstance(dim, list) else dim
-    found = nm.gradient(x, *spaces, axis=axis, edge_order=edge_order)
-    return found
+    return nm.gradient(x, *spaces, axis=axis, edge_order=edge_order)
 
 
 def dist(x: Any, y: Any, p: float = 2) -> Any:

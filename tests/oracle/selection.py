@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from tests.oracle.counterparts import integers, refuses, scalar
 
 import numen as nm
-from tests.oracle.counterparts import integers, refuses, scalar
 
 
 def at(x: Any, dim: int, index: Any) -> tuple[Any, ...]:
@@ -163,8 +163,7 @@ def getitem(x: Any, *key: Any) -> Any:
     key = key[0] if len(key) == 1 else key
     if isinstance(key, list):
         key = tuple(key) if any(not isinstance(k, (int, bool)) for k in key) else key
-    found = x[key]
-    return found
+    return x[key]
 
 
 def where(condition: Any, x: Any, other: Any) -> Any:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from torch.testing._internal.common_methods_invocations import op_db
-from torch.testing._internal.common_modules import module_db
-from torch.testing._internal.common_optimizers import optim_db
-
 from tests.oracle import absent, modules, operations, optimizers
 from tests.oracle.counterparts import counterpart
 from tests.oracle.mapping import COUNTERPARTS
 from tests.oracle.operations import Tally
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.common_modules import module_db
+from torch.testing._internal.common_optimizers import optim_db
 
 
 @functools.cache

@@ -224,6 +224,26 @@ def test_sizes_zero_and_one():
     same(nm.vmap(lambda v: nm.sort(v)[::-1])(nm.array([[3.0, 1.0]])), [[3, 1]])
 
 
+def test_errors_are_those_of_one_example():
+    v, m = nm.ones(3), nm.ones((3, 2))
+    with pytest.raises(ValueError, match="matmul"):
+        nm.vmap(lambda a, b: a @ b)(v, m)  # a batch axis is no vector's axis
+    with pytest.raises(ValueError, match="vecdot"):
+        nm.vmap(nm.vecdot)(v, v)
+    with pytest.raises(ValueError, match="setitem"):
+        nm.vmap(lambda a: a.__setitem__(slice(0, 2), nm.ones((2, 1))))(m)
+    with pytest.raises(IndexError):
+        nm.vmap(lambda a: a[2])(m)
+    with pytest.raises(np.exceptions.AxisError):
+        nm.vmap(lambda a: a.sum(axis=1))(m)
+    with pytest.raises(ValueError, match="shape"):
+        nm.vmap(lambda a: a.reshape(3))(m)
+    with pytest.raises(ValueError, match="broadcast"):
+        nm.vmap(lambda a: a + nm.ones(3))(m)
+    with pytest.raises(TypeError, match="len"):
+        nm.vmap(len)(v)
+
+
 def test_functions_without_rows_run_example_by_example():
     x = nm.array(X[0] % 5)
     same(

@@ -77,7 +77,9 @@ def backward(
             heappush(heap, (node.stamp, id(node), node))
     wanted = None if wrt is None else dict.fromkeys(wrt)
     keep = retain_graph or create_graph
-    visits = visitor(wanted, wrapped, within) if hooked and (hooks.LIVE or hooks.retaining) else None
+    visits = (
+        visitor(wanted, wrapped, within) if hooked and (hooks.LIVE or hooks.retaining) else None
+    )
     if watch is not None:
         visits = watch.visits(visits, cotangents.values())
     if wrapped:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import weakref
 from itertools import count
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -142,6 +143,8 @@ class Node(hooks.HasHooks):
         "shape",
         "stamp",
     )
+    code: CodeType
+    offset: int
 
     def __init__(
         self,

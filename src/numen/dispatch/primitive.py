@@ -68,6 +68,9 @@ class Primitive:
         NumPy's result has the bits that kernels give, so NumPy may stand in for the kernel.
     cheap : bool
         NumPy is as fast as one thread can be, so a kernel pays late; by default what is exact.
+    least_ndim : tuple of int, or callable
+        The least number of axes of each array argument (from the params, where callable): a batch
+        axis must not stand in for a missing one. Empty: any number will do, or the rule checks.
     view : bool
         The result may share the first argument's memory.
     ufunc : numpy.ufunc or None
@@ -93,6 +96,7 @@ class Primitive:
         saves_out: bool = False,
         exact: bool = True,
         cheap: bool | None = None,
+        least_ndim: tuple[int, ...] | Callable[..., tuple[int, ...]] = (),
         view: bool = False,
         ufunc: np.ufunc | None = None,
         substitute: Rule | None = None,
@@ -111,6 +115,7 @@ class Primitive:
         self.saves_out = saves_out
         self.exact = exact
         self.cheap = exact if cheap is None else cheap
+        self.least_ndim = least_ndim
         self.view = view
         self.ufunc = ufunc
         self.substitute = substitute
@@ -261,7 +266,7 @@ class Primitive:
                 if p is not None:
                     if is_differentiable(result._d.dtype):
                         result._n = self.node(args, parents, params, result._d)
-                        if self.saves_arguments:
+                        if self.saves_arguments or (modes.ACTIVE and modes.state.anomaly):
                             places.mark(result._n, 2)
                     break
         return result

@@ -19,9 +19,7 @@ from numen.dispatch.hooks import Hook, Hooks, hooks_of, own_hooks
 from numen.errors import GradientError, describe
 
 
-def visitor(
-    wanted: dict[Any, Any] | None, wrapped: bool, within: bool = False
-) -> Visitor | None:
+def visitor(wanted: dict[Any, Any] | None, wrapped: bool, within: bool = False) -> Visitor | None:
     """What runs the hooks in one backward pass; None where no hook lives.
 
     wanted: the nodes at which the pass stops, None where it fills leaves; wrapped: whether
@@ -38,9 +36,7 @@ def visitor(
 class Visitor:
     """The hooks of one backward pass."""
 
-    def __init__(
-        self, wanted: dict[Any, Any] | None, wrapped: bool, within: bool = False
-    ) -> None:
+    def __init__(self, wanted: dict[Any, Any] | None, wrapped: bool, within: bool = False) -> None:
         self._wanted = wanted
         self._wrapped = wrapped
         self._elsewhere = wanted if within and wanted is not None else ()

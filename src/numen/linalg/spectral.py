@@ -16,8 +16,11 @@ from numen.namespace.calling import composes
 from numen.namespace.selecting import take_along_axis
 from numen.ops import table
 from numen.ops.common import zeros
+from numen.ops.complex_parts import real
 from numen.ops.eigen import are_real
 from numen.ops.linear_algebra import adjoint, matmul, row
+from numen.ops.orthogonal import split_qr
+from numen.ops.spectra import split_eigen, split_svd
 
 __all__ = ["svd", "svdvals", "eig", "eigh", "eigvals", "eigvalsh", "qr"]
 
@@ -57,24 +60,34 @@ def svd(
     if not compute_uv:
         return table["svdvals"](x)
     rows, columns = x.shape[-2:]
-    u, v = table["svd_u"](x), table["svd_v"](x)
+    u, s, v = _own(*split_svd(table["svd_parts"](x), rows))
+    v = adjoint(v)
     if full_matrices and rows > columns:
         u = table["concatenate"](u, table["svd_u_rest"](x), axis=x.ndim - 1)
     elif full_matrices and rows < columns:
         v = table["concatenate"](v, table["svd_v_rest"](x), axis=x.ndim - 2)
-    return SVDResult(u, table["svdvals"](x), v)
+    return SVDResult(u, s, v)
+
+
+def _own(*parts: Any) -> list[Any]:
+    """Copies: results that share no memory with what holds all of them."""
+    return [table["copy"](part) for part in parts]
 
 
 def _of_hermitian(x: Any, compute_uv: bool) -> Any:
     """The SVD from the eigenvalues: their sizes, the largest first."""
-    values = table["eigvalsh"](x)
+    if compute_uv:
+        vectors, values = split_eigen(table["eigh_parts"](x))
+        values = real(values)
+    else:
+        values = table["eigvalsh"](x)
     sizes = table["absolute"](values)
     order = table["argsort"](sizes, axis=x.ndim - 2, kind=None)[..., ::-1]
     sizes = take_along_axis(sizes, order, -1)
     if not compute_uv:
         return sizes
     signs = take_along_axis(table["copysign"](1.0, values), order, -1)
-    u = take_along_axis(table["eigh_v"](x), row(order), -1)
+    u = take_along_axis(vectors, row(order), -1)
     return SVDResult(u, sizes, adjoint(u * row(signs)))
 
 
@@ -114,7 +127,8 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
     x = _read(a, UPLO)
     if x is None:
         return NotImplemented
-    return EighResult(table["eigvalsh"](x), table["eigh_v"](x))
+    vectors, values = split_eigen(table["eigh_parts"](x))
+    return EighResult(*_own(real(values), vectors))
 
 
 @composes(np.linalg.eigvalsh)
@@ -164,10 +178,10 @@ def eig(a: Any) -> Any:
     x = as_array(a)
     if x.ndim < 2 or not x._d.size:
         return NotImplemented
-    values, vectors = table["eig_w"](x), table["eig_v"](x)
+    vectors, values = split_eigen(table["eig_parts"](x))
     if are_real(x, values):
-        return EigResult(*[table["copy"](x.real) for x in (values, vectors)])
-    return EigResult(values, vectors)
+        vectors, values = real(vectors), real(values)
+    return EigResult(*_own(values, vectors))
 
 
 @composes(np.linalg.eigvals)
@@ -182,8 +196,8 @@ def eigvals(a: Any) -> Any:
     x = as_array(a)
     if x.ndim < 2 or not x._d.size:
         return NotImplemented
-    values = table["eig_w"](x)
-    return table["copy"](values.real) if are_real(x, values) else values
+    _, values = split_eigen(table["eig_parts"](x))
+    return table["copy"](real(values) if are_real(x, values) else values)
 
 
 @composes(np.linalg.qr)
@@ -220,10 +234,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
         return NotImplemented
     rows, columns = x.shape[-2:]
     first = x if rows >= columns else x[..., :rows]
-    r = table["qr_r"](first)
-    if mode == "r" and rows >= columns:
-        return r
-    q = table["qr_q"](first)
+    q, r = _own(*split_qr(table["qr_parts"](first), rows))
     if rows < columns:
         r = table["concatenate"](r, matmul(adjoint(q), x[..., rows:]), axis=x.ndim - 1)
     elif mode == "complete" and rows > columns:

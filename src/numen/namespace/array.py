@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import backward as _backward
-from numen.dispatch import backends, core, hooks, modes, views
+from numen.dispatch import backends, core, frames, hooks, modes, views
 from numen.dispatch.backends import is_backend_array
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import SCALAR, ArrayCore, Leaf, is_differentiable
@@ -161,7 +161,8 @@ class Array(Protocols, Access, Memory, Methods, GradientState, Scalars):
 
     def detach(self) -> Array:
         """A view of the same memory that takes no part in gradients."""
-        result = Array(self._d)
+        framed = type(self._d) is backends.FRAME
+        result = Array(frames.detached(self._d) if framed else self._d)
         views.register_detached(result, self)
         result._t = _backward.register_of(self, result)
         return result

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from numen.dispatch import modes
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import ArrayCore
 from numen.namespace.calling import composes, host
@@ -32,7 +33,9 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
 
 def _weights_with_gradient(weights: Any) -> bool:
-    return isinstance(weights, ArrayCore) and weights._n is not None
+    if not isinstance(weights, ArrayCore):
+        return False
+    return weights._n is not None or (modes.ACTIVE > 0 and modes.state.level > 0)
 
 
 def _added_up(weights: Any, places: Any, size: int) -> Any:

@@ -79,8 +79,11 @@ def interp(
     stretch = _stretch_of(at, places[1:-1])
     low, high = _picked(places, stretch), _picked(places, stretch + 1)
     start, end = _picked(values, stretch), _picked(values, stretch + 1)
-    result = (end - start) / (high - low) * (at - low) + start
-    result = table["where"](table["equal"](at, low), start, result)
+    slope = (end - start) / (high - low)
+    knot = table["logical_and"](
+        table["equal"](at, low), table["logical_not"](table["isfinite"](slope))
+    )
+    result = table["where"](knot, start, slope * (at - low) + start)
     result = table["where"](
         table["greater"](at, places[n - 1]),
         operand(values[n - 1] if right is None else right),

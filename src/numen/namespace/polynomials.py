@@ -18,6 +18,7 @@ from numen.namespace.devices import alongside, beside
 from numen.ops import table
 from numen.ops.common import constant
 from numen.ops.eigen import are_real, beneath
+from numen.ops.spectra import split_eigen
 
 __all__ = ["poly1d", "poly", "roots", "polyfit", "polydiv", "polyval", "polyadd", "polysub"]
 __all__ += ["polymul", "polyder", "polyint"]
@@ -25,15 +26,33 @@ __all__ += ["polymul", "polyder", "polyint"]
 poly1d = np.poly1d
 """NumPy's class; its coefficients are an ndarray on the host, and it evaluates Arrays to Arrays."""
 
-poly = host(
-    np.poly,
+
+@composes(np.poly)
+def poly(seq_of_zeros: Any) -> Any:
     """The coefficients of the polynomial with these roots, or of a matrix's characteristic one.
 
+    Gradients flow to roots, not to a matrix.
+
+    Examples
+    --------
     >>> import numen as nm
     >>> nm.poly([1, 2])
     array([ 1., -3.,  2.])
-    """,
-)
+    """
+    zeros = _at_least_1d(seq_of_zeros)
+    if zeros.ndim != 1 or not zeros.shape[0] or zeros._d.dtype.kind not in "biufc":
+        return NotImplemented
+    zeros = zeros.astype(np.dtype(np.mintypecode(zeros._d.dtype.char)), copy=False)
+    one = alongside(as_array(np.ones(1, zeros._d.dtype)), zeros)
+    coefficients = one
+    for i in range(zeros.shape[0]):
+        factor = table["concatenate"](one, -zeros[i : i + 1], axis=0)
+        coefficients = table["convolve"](coefficients, factor)
+    if zeros._d.dtype.kind == "c":
+        values = known(zeros, "poly")
+        if (np.sort(values) == np.sort(values.conj())).all():
+            return table["copy"](coefficients.real)  # conjugate pairs
+    return coefficients
 
 
 @composes(np.roots)
@@ -56,8 +75,8 @@ def roots(p: Any) -> Any:
     first = (-a[1:] / a[0]).reshape((1, n))
     below = constant(np.eye(n - 1, n, dtype=a.dtype), a)
     companion = table["concatenate"](first, below, axis=0)
-    values = table["eig_w"](companion)
-    return table["copy"](values.real) if are_real(companion, values) else values
+    _, values = split_eigen(table["eig_parts"](companion))
+    return table["copy"](values.real if are_real(companion, values) else values)
 
 
 polyfit = host(
@@ -69,15 +88,38 @@ polyfit = host(
     array([2., 1.])
     """,
 )
-polydiv = host(
-    np.polydiv,
+
+
+@composes(np.polydiv)
+def polydiv(u: Any, v: Any) -> Any:
     """Quotient and remainder of two polynomials.
 
+    Examples
+    --------
     >>> import numen as nm
     >>> nm.polydiv([1.0, 3.0, 2.0], [1.0, 1.0])
     (array([1., 2.]), array([0.]))
-    """,
-)
+    """
+    if isinstance(u, np.poly1d) or isinstance(v, np.poly1d):
+        return NotImplemented
+    a, b = _at_least_1d(u) + 0.0, _at_least_1d(v) + 0.0
+    if a.ndim > 1 or b.ndim > 1 or not a.shape[0] or not b.shape[0]:
+        return NotImplemented
+    dtype = np.result_type(a._d.dtype, b._d.dtype)
+    n, scale, rest = b.shape[0], 1.0 / b[0], a.astype(dtype)
+    quotient: list[Any] = []
+    for k in range(a.shape[0] - n + 1):
+        d = scale * rest[k : k + 1]
+        quotient.append(d)
+        parts = (rest[:k], rest[k : k + n] - d * b, rest[k + n :])
+        rest = table["concatenate"](*parts, axis=0)
+    if not quotient:
+        quotient = [alongside(as_array(np.zeros(1, dtype)), rest)]
+    first = known(rest, "polydiv")
+    start = 0
+    while start < first.shape[0] - 1 and np.allclose(first[start], 0, rtol=1e-14):
+        start += 1
+    return table["concatenate"](*quotient, axis=0).astype(dtype, copy=False), rest[start:]
 
 
 @composes(np.polyval)

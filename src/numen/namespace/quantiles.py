@@ -117,8 +117,10 @@ def _of_level(
     lines = lines_of(x, axis, keepdims, name)
     n: Any = lines.values._d.shape[-1]
     if skip:
-        n = constant(_counts(lines.values, len(lines.kept))[..., 0].reshape(lines.shape), x)
+        n = _counts(lines.values, len(lines.kept))[..., 0].reshape(lines.shape)
     per_level = (n - 1) / 100 if percent else n - 1
+    if skip:
+        per_level = constant(np.asarray(per_level, x._d.dtype), x)
     step = table["reshape"](q - fixed, shape=(*q._d.shape, *(1,) * len(lines.shape)))
     return result + (ends[0] - ends[1]) * per_level * step
 

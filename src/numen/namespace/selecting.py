@@ -313,11 +313,18 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     values = [_branch(v) for v in (*choicelist, default)]
     kinds = [v._d.dtype if isinstance(v, ArrayCore) else v for v in values]
     dtype = np.result_type(*kinds)
-    ready = [as_array(v, dtype) for v in values]
+    ready = [_cast(v, dtype) for v in values]
     result = ready[-1]
     for condition, choice in zip(conditions[::-1], ready[-2::-1], strict=True):
         result = table["where"](condition, choice, result)
     return result
+
+
+def _cast(value: Any, dtype: Any) -> Any:
+    """A choice in the result's dtype; a Python number out of its range wraps, as NumPy's does."""
+    if isinstance(value, int):
+        value = np.asarray(value).astype(dtype)
+    return as_array(value, dtype)
 
 
 def _branch(value: Any) -> Any:

@@ -39,9 +39,10 @@ from numen.nn.recurrent import *  # noqa: F403
 from numen.nn.recurrent_cells import *  # noqa: F403
 from numen.nn.shapes import *  # noqa: F403
 from numen.nn.transformer import *  # noqa: F403
+from numen.nn.utils.stateless import functional_call, stack_module_state
 
 __all__ = ["Module", "Parameter", "Linear", "Flatten"]
-__all__ += ["functional", "init", "StateDictError"]
+__all__ += ["functional", "functional_call", "init", "stack_module_state", "StateDictError"]
 __all__ += activations.__all__ + convolution.__all__ + pooling.__all__ + normalization.__all__
 __all__ += dropout.__all__ + embedding.__all__ + shapes.__all__
 __all__ += containers.__all__ + parameter_containers.__all__ + losses.__all__

@@ -22,6 +22,7 @@ class Contents:
 
     _buffers: tuple[str, ...] = ()
     _transient_buffers: tuple[str, ...] = ()
+    _swapped: frozenset[str] = frozenset()
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """(name, module) of the modules directly inside this one, each once."""
@@ -70,7 +71,10 @@ class Contents:
                     yield joined(where, name), value
 
     def _own_parameters(self) -> list[tuple[str, Parameter]]:
-        return [(n, v) for n, v in self.__dict__.items() if isinstance(v, Parameter)]
+        swapped = self._swapped  # arrays in parameters' places, during `functional_call`
+        return [
+            (n, v) for n, v in self.__dict__.items() if isinstance(v, Parameter) or n in swapped
+        ]
 
     def _own_buffers(self) -> list[tuple[str, Any]]:
         values = self.__dict__

@@ -14,6 +14,7 @@ import numpy as np
 from numen.dispatch import modes
 from numen.dispatch.convert import as_array
 from numen.errors import ShapeError, describe
+from numen.linalg import norm
 from numen.namespace import absolute, exp, log, logaddexp, maximum, minimum, sqrt, where
 from numen.namespace.devices import every_value
 from numen.namespace.ufuncs import relu
@@ -331,11 +332,4 @@ def triplet_margin_loss(
 
 
 def _distance(a: Any, b: Any, p: float, eps: float) -> Any:
-    difference = a - b + eps
-    if p == 2:
-        return sqrt((difference * difference).sum(axis=-1))
-    if p == 1:
-        return absolute(difference).sum(axis=-1)
-    if p == math.inf:
-        return absolute(difference).max(axis=-1)
-    return (absolute(difference) ** p).sum(axis=-1) ** (1.0 / p)
+    return norm(a - b + eps, ord=p, axis=-1)

@@ -199,17 +199,20 @@ def _with_statistics(
 
     The variance that normalises divides by the number of values m, the running one by m - 1.
     """
+    count = math.prod([x.shape[i] for i in axis])
+    if not count:  # an empty batch says nothing
+        out = x if scale[0] is None else x * scale[0]
+        return out if scale[1] is None else out + scale[1]
     mean = x.mean(axis=axis, keepdims=True)
     rest = x - mean
     var = (rest * rest).mean(axis=axis, keepdims=True)
     if running[0] is not None or running[1] is not None:
-        count = math.prod([x.shape[i] for i in axis])
         with modes.no_grad():
             for held, value in (
                 (running[0], mean.detach()),
                 (running[1], var.detach() * (count / max(count - 1, 1))),
             ):
-                if held is not None and count:  # an empty batch says nothing
+                if held is not None:
                     if 0 not in axis:  # of each example: their average
                         value = value.mean(axis=0)
                     _update(held, value.reshape(held.shape), momentum)

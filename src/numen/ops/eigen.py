@@ -1,10 +1,10 @@
-"""Eigenvalues and eigenvectors of general matrices: eig_w and eig_v, complex also where NumPy's are
-real.
+"""eig_parts: eigenvectors and eigenvalues of general matrices, as rows below each other, complex
+also where NumPy's are real.
 
-The columns of eig_v have length 1 and any phase: its rule holds for functions that do not depend on
-the phases. Equal eigenvalues make the gradient of the vectors NaN; that of the values stays finite
-where there are as many vectors. Called by `numen.linalg`, which drops imaginary parts as NumPy
-does. Next: `matrix_functions.py`.
+The eigenvectors, columns, have length 1 and any phase: the rule holds for functions that do not
+depend on the phases. Equal eigenvalues make the gradient of their vectors NaN; that of the values
+stays finite where there are as many vectors. Called by `numen.linalg` and `nm.roots`, which drop
+imaginary parts as NumPy does. Next: `matrix_functions.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from numen.dispatch.backends import module_of
 from numen.dispatch.frames import Frame
-from numen.dispatch.primitive import Primitive, conj
+from numen.dispatch.primitive import Primitive, conj, times
 from numen.errors import GradientError, describe
 from numen.ops.common import constant
 from numen.ops.comparisons import not_equal
@@ -27,11 +27,7 @@ from numen.ops.reductions import any as any_of
 from numen.ops.reductions import sum
 from numen.ops.samples import DType, Inputs, Rng, distinct, draw
 from numen.ops.selection import where
-from numen.ops.spectra import gaps
-
-
-def _complex(xp: Any, x: Any) -> Any:
-    return x.astype(xp.result_type(x.dtype, np.complex64))
+from numen.ops.spectra import gaps, packed, split_eigen
 
 
 def _solved(v: Any, x: Any) -> Any:
@@ -63,63 +59,38 @@ def _apart(rng: Rng, dtype: DType) -> Inputs:
     return out
 
 
-def _eig_w(a: Any) -> Any:
+def _eig_parts(a: Any) -> Any:
     xp = module_of(a)
-    return _complex(xp, xp.linalg.eig(a)[0])
+    w, v = xp.linalg.eig(a)
+    parts = xp.concatenate([v, w[..., None, :]], axis=-2)
+    return parts.astype(xp.result_type(parts.dtype, np.complex64))
 
 
-def _eig_w_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    # v^-H diag(g) v^H
-    turned = adjoint(eig_v(a))
-    return (_solved(turned, column(g) * turned),)
+def _eig_parts_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
+    # The transpose of _eig_parts_jvp
+    (v, w), (gv, gw) = split_eigen(out), split_eigen(g)
+    turned = adjoint(v)
+    m = matmul(turned, gv)
+    m = m - matmul(turned, v) * row(real(_diagonal(m)))
+    return (_solved(turned, matmul(times(m, conj(gaps(w))), turned) + column(gw) * turned),)
 
 
-def _eig_w_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    v = eig_v(args[0])
-    return _diagonal(_solved(v, matmul(tangents[0], v)))
+def _eig_parts_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    # Boeddeker et al. 2017 (arXiv:1701.00392): with p = v^-1 da v, w moves by the diagonal of p,
+    # v by v (p over the gaps) less what changes the columns' lengths
+    v, w = split_eigen(out)
+    p = _solved(v, matmul(tangents[0], v))
+    moved = matmul(v, times(p, gaps(w)))
+    moved = moved - v * row(real(_diagonal(matmul(adjoint(v), moved))))
+    return packed(moved, row(_diagonal(p)))
 
 
-eig_w: Primitive = Primitive(
-    "eig_w",
-    _eig_w,
-    vjp=_eig_w_vjp,
-    jvp=_eig_w_jvp,
-    batch=same_batch(lambda: eig_w),
-    saves=(0,),
-    samples=_apart,
-    errors=no_squares,
-)
-
-
-def _eig_v(a: Any) -> Any:
-    xp = module_of(a)
-    return _complex(xp, xp.linalg.eig(a)[1])
-
-
-def _eig_v_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    # The transpose of _eig_v_jvp
-    turned = adjoint(out)
-    m = matmul(turned, g)
-    m = m - matmul(turned, out) * row(real(_diagonal(m)))
-    return (_solved(turned, matmul(conj(gaps(eig_w(a))) * m, turned)),)
-
-
-def _eig_v_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    # v c, with c the couplings, less what changes the columns' lengths (Boeddeker et al. 2017,
-    # arXiv:1701.00392)
-    (a,), (t,) = args, tangents
-    c = gaps(eig_w(a)) * _solved(out, matmul(t, out))
-    moved = matmul(out, c)
-    return moved - out * row(real(_diagonal(matmul(adjoint(out), moved))))
-
-
-eig_v: Primitive = Primitive(
-    "eig_v",
-    _eig_v,
-    vjp=_eig_v_vjp,
-    jvp=_eig_v_jvp,
-    batch=same_batch(lambda: eig_v),
-    saves=(0,),
+eig_parts: Primitive = Primitive(
+    "eig_parts",
+    _eig_parts,
+    vjp=_eig_parts_vjp,
+    jvp=_eig_parts_jvp,
+    batch=same_batch(lambda: eig_parts),
     saves_out=True,
     samples=_apart,
     errors=no_squares,
@@ -141,4 +112,4 @@ def are_real(a: Any, values: Any) -> bool:
     return not bool(any_of(parts, axis=tuple(range(len(parts.shape))), keepdims=False))
 
 
-ROWS = (eig_w, eig_v)
+ROWS = (eig_parts,)

@@ -102,10 +102,17 @@ def _divide_samples(rng: Rng, dtype: DType) -> Inputs:
     ]
 
 
+def _inverse(b: Any) -> Any:
+    """1 / b, also where b is Python's zero."""
+    if isinstance(b, (int, float)) and b == 0:
+        return math.copysign(math.inf, b)
+    return 1.0 / b
+
+
 divide = elementwise(
     "divide",
     np.divide,
-    lambda b: 1.0 / b,
+    lambda b: _inverse(b),
     lambda a, b: -(a / b) / b,
     vjp=_divide_vjp,
     ufunc=np.divide,

@@ -168,16 +168,29 @@ def _setitem_batch(size: int, args: Sequence[Any], axes: Sequence[bool], path: P
     shape = tuple(base.shape[1:]) if axes[0] else tuple(base.shape)
     if not axes[0]:
         base = broadcast_to(base, shape=(size, *shape))
+    region = follow(np.broadcast_to(np.zeros(()), shape), path)
     if axes[1]:
-        region = follow(np.broadcast_to(np.zeros(()), shape), path)
         value = even_value(value, ndim(region))
+    elif ndim(value) > ndim(region):  # must not meet the batch axis
+        value = even_value(value.reshape((1, *value.shape)), ndim(region))[0]
     return setitem(base, value, path=tuple([_batched_step(size, *step) for step in path]))
 
 
 def even_value(value: Any, rank: int) -> Any:
-    """A batched value with exactly `rank` axes behind its batch axis."""
+    """A batched value with exactly `rank` axes behind its batch axis.
+
+    Raises
+    ------
+    ShapeError
+        If an axis that is one too many has another extent than 1.
+    """
     size, *shape = value.shape
     extra = len(shape) - rank
+    if any([n != 1 for n in shape[: max(extra, 0)]]):
+        raise ShapeError(
+            f"setitem: could not broadcast a value of shape {tuple(shape)} into a view of {rank} "
+            "axes"
+        )
     shape = shape[extra:] if extra > 0 else [1] * -extra + shape
     return value.reshape((size, *shape))
 

@@ -154,6 +154,7 @@ matmul = Primitive(
     batch=_batch,
     saves_for=((1,), (0,)),
     exact=False,
+    least_ndim=(1, 1),
     ufunc=np.matmul,
     samples=_samples,
     errors=_errors,

@@ -1,9 +1,10 @@
-"""Factors of qr, and what completes a basis: qr_q, qr_r, qr_rest, svd_u_rest, svd_v_rest.
+"""The factors of qr, and what completes a basis: qr_parts, qr_rest, svd_u_rest, svd_v_rest.
 
-a = q r with M >= N: r is upper triangular with a real diagonal, as LAPACK makes it. The rest rows
-hold the columns (of svd's v the rows) that complete q, u and v to square matrices: any basis of
-their span would do, so their rules hold for functions that do not depend on its choice, and a
-backward pass of others raises GradientError. Called by `numen.linalg`. Next: `eigen.py`.
+a = q r with M >= N: r is upper triangular with a real diagonal, as LAPACK makes it. qr_parts holds
+the rows of q and then those of r in one matrix. The rest rows hold the columns (of svd's v the
+rows) that complete q, u and v to square matrices: any basis of their span would do, so their rules
+hold for functions that do not depend on its choice, and a backward pass of others raises
+GradientError. Called by `numen.linalg`. Next: `eigen.py`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from numen.ops.linear_algebra import adjoint, matmul
 from numen.ops.matrices import no_matrices, regular, same_batch, solve
 from numen.ops.samples import DType, Inputs, Rng
 from numen.ops.selection import where
+from numen.ops.spectra import packed, rows_of
 
 # What the rules of qr share. With x = q^H da r^-1: q^H dq is anti-Hermitian and dr r^-1 upper
 # triangular with a real diagonal, and they add up to x.
@@ -92,54 +94,38 @@ def _tall(rng: Rng, dtype: DType) -> Inputs:
 # qr
 
 
-def _qr_q(a: Any) -> Any:
-    return module_of(a).linalg.qr(a)[0]
+def split_qr(parts: Any, m: int) -> tuple[Any, Any]:
+    """q and r of qr_parts of matrices of m rows."""
+    return rows_of(parts, 0, m), rows_of(parts, m, parts.shape[-2])
 
 
-def _qr_q_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    turned = matmul(out, _turn_back(matmul(adjoint(out), g)))
-    return (_over_adjoint(turned + _outside(g, out), qr_r(a)),)
+def _qr_parts(a: Any) -> Any:
+    xp = module_of(a)
+    q, r = xp.linalg.qr(a)
+    return xp.concatenate([q, r], axis=-2)
 
 
-def _qr_q_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    moved = _over(tangents[0], qr_r(args[0]))
-    return matmul(out, _turn(matmul(adjoint(out), moved))) + _outside(moved, out)
+def _qr_parts_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
+    (q, r), (gq, gr) = split_qr(out, a.shape[-2]), split_qr(g, a.shape[-2])
+    k = matmul(gr, adjoint(r))
+    within = _turn_back(matmul(adjoint(q), gq) - k) + k
+    return (_over_adjoint(matmul(q, within) + _outside(gq, q), r),)
 
 
-qr_q: Primitive = Primitive(
-    "qr_q",
-    _qr_q,
-    vjp=_qr_q_vjp,
-    jvp=_qr_q_jvp,
-    batch=same_batch(lambda: qr_q),
-    saves=(0,),
-    saves_out=True,
-    samples=_tall,
-    errors=no_matrices,
-)
+def _qr_parts_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    q, r = split_qr(out, tangents[0].shape[-2])
+    moved = _over(tangents[0], r)
+    x = matmul(adjoint(q), moved)
+    turn = _turn(x)
+    return packed(matmul(q, turn) + _outside(moved, q), matmul(x - turn, r))
 
 
-def _qr_r(a: Any) -> Any:
-    return module_of(a).linalg.qr(a)[1]
-
-
-def _qr_r_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    k = matmul(g, adjoint(out))
-    return (_over_adjoint(matmul(qr_q(a), k - _turn_back(k)), out),)
-
-
-def _qr_r_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    x = _over(matmul(adjoint(qr_q(args[0])), tangents[0]), out)
-    return matmul(x - _turn(x), out)
-
-
-qr_r: Primitive = Primitive(
-    "qr_r",
-    _qr_r,
-    vjp=_qr_r_vjp,
-    jvp=_qr_r_jvp,
-    batch=same_batch(lambda: qr_r),
-    saves=(0,),
+qr_parts: Primitive = Primitive(
+    "qr_parts",
+    _qr_parts,
+    vjp=_qr_parts_vjp,
+    jvp=_qr_parts_jvp,
+    batch=same_batch(lambda: qr_parts),
     saves_out=True,
     samples=_tall,
     errors=no_matrices,
@@ -233,4 +219,4 @@ svd_v_rest: Primitive = Primitive(
     errors=no_matrices,
 )
 
-ROWS = (qr_q, qr_r, qr_rest, svd_u_rest, svd_v_rest)
+ROWS = (qr_parts, qr_rest, svd_u_rest, svd_v_rest)

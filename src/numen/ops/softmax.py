@@ -1,7 +1,8 @@
 """softmax, log_softmax and logsumexp as one op each: what plain small arrays take.
 
 `axis` is a sorted tuple of non-negative ints. Where a whole row is -inf (all of it masked), softmax
-is 0, log_softmax and logsumexp are -inf, and no gradient is NaN. float16 and bfloat16 are computed
+is 0, log_softmax and logsumexp are -inf, and no gradient is NaN; logsumexp of +inf is +inf, with
+gradient 0. float16 and bfloat16 are computed
 in float32 and rounded once. `namespace/exponential_sums.py` calls these, and composes the same of
 other rows where kernels are concerned.
 """
@@ -17,9 +18,11 @@ from numen.dispatch.backends import module_of
 from numen.dispatch.primitive import Primitive
 from numen.errors import DTypeError, describe
 from numen.ops.common import kept_shape
+from numen.ops.comparisons import equal
 from numen.ops.elementwise import exp
 from numen.ops.reductions import sum
 from numen.ops.samples import DType, Errors, Inputs, Rng, draw
+from numen.ops.selection import where
 
 Axes = tuple[int, ...]
 
@@ -102,16 +105,23 @@ def _log_softmax_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any], axi
     return t - sum(t * exp(out), axis=axis, keepdims=True)
 
 
+def _shares(out: Any, a: Any, axis: Axes) -> Any:
+    """The part of each element in the sum of exponentials; 0 where that is infinite."""
+    infinite = equal(out.reshape(kept_shape(tuple(a.shape), axis)), np.inf)
+    return where(infinite, 0, softmax(where(infinite, 0, a), axis=axis))
+
+
 def _logsumexp_vjp(
     needs: Sequence[bool], g: Any, out: Any, a: Any, axis: Axes, keepdims: bool
 ) -> tuple[Any, ...]:
-    return (g.reshape(kept_shape(tuple(a.shape), axis)) * softmax(a, axis=axis),)
+    g = g.reshape(kept_shape(tuple(a.shape), axis))
+    return (g * _shares(out, a, axis),)
 
 
 def _logsumexp_jvp(
     out: Any, args: Sequence[Any], tangents: Sequence[Any], axis: Axes, keepdims: bool
 ) -> Any:
-    return sum(tangents[0] * softmax(args[0], axis=axis), axis=axis, keepdims=keepdims)
+    return sum(tangents[0] * _shares(out, args[0], axis), axis=axis, keepdims=keepdims)
 
 
 def _moved(axis: Axes) -> Axes:
@@ -188,6 +198,7 @@ logsumexp: Primitive = Primitive(
     jvp=_logsumexp_jvp,
     batch=_logsumexp_batch,
     saves=(0,),
+    saves_out=True,
     samples=_logsumexp_samples,
     errors=_logsumexp_errors,
 )

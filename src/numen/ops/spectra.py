@@ -1,10 +1,12 @@
-"""The parts of the SVD and of the Hermitian eigenproblem, one row each, so that all differentiate.
+"""The SVD and the Hermitian eigenproblem: svdvals, svd_parts, eigvalsh, eigh_parts.
 
-svdvals, svd_u, svd_v: a = u s v with min(M, N) columns in u. eigvalsh, eigh_v: of a Hermitian
-matrix, of which the lower triangle is read. Vectors are unique up to sign, complex ones up to a
-factor of modulus 1 (of a column of u and the row of v together), and their rules hold for functions
-that do not depend on it. Where two values are equal the vectors have no derivative, and their
-gradient is NaN. Called by `numen.linalg`. Next: `eigen.py` for general matrices, `orthogonal.py`.
+The parts rows hold all factors as the rows of one matrix, so that one call of LAPACK serves the
+values and the derivatives: svd_parts those of u (M, K), of s (K,) and of v (N, K) with
+a = u s v^H and K = min(M, N); eigh_parts those of v and w of a Hermitian matrix, of which the lower
+triangle is read. Vectors are unique up to sign, complex ones up to a factor of modulus 1 (of the
+columns of u and v together), and the rules hold for functions that do not depend on it. Vectors of
+equal values have no derivative: their gradient is NaN, except where nothing depends on them.
+Called by `numen.linalg`. Next: `eigen.py` for general matrices, `orthogonal.py`.
 """
 
 from __future__ import annotations
@@ -15,11 +17,13 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive
+from numen.dispatch.primitive import Primitive, times
 from numen.ops.common import constant
 from numen.ops.comparisons import equal
 from numen.ops.complex_parts import imag, real
 from numen.ops.factors import folded, hermitian
+from numen.ops.indexing import getitem
+from numen.ops.joining import concatenate
 from numen.ops.linear_algebra import adjoint, column, flip, matmul, row
 from numen.ops.matrices import no_matrices, no_squares, same_batch
 from numen.ops.reductions import sum
@@ -27,6 +31,21 @@ from numen.ops.samples import DType, Inputs, Rng, distinct, draw
 from numen.ops.selection import where
 
 # What the rules share
+
+
+def rows_of(x: Any, start: int, stop: int) -> Any:
+    """Some rows of each matrix."""
+    return getitem(x, index=(*(slice(None),) * (len(x.shape) - 2), slice(start, stop, 1)))
+
+
+def last_row(x: Any, at: int) -> Any:
+    """One row of each matrix, as a vector."""
+    return getitem(x, index=(*(slice(None),) * (len(x.shape) - 2), at))
+
+
+def packed(*parts: Any) -> Any:
+    """Matrices of as many columns below each other."""
+    return concatenate(*parts, axis=len(parts[0].shape) - 2)
 
 
 def reciprocal(x: Any) -> Any:
@@ -38,8 +57,8 @@ def reciprocal(x: Any) -> Any:
 def gaps(values: Any) -> Any:
     """1 / (values_j - values_i) as a matrix, 0 on its diagonal."""
     same = constant(np.eye(values.shape[-1], dtype=np.bool_), values)
-    gaps = row(values) - column(values)
-    return where(same, 0, reciprocal(where(same, 1, gaps)))
+    between = row(values) - column(values)
+    return where(same, 0, reciprocal(where(same, 1, between)))
 
 
 def _couplings(s: Any) -> tuple[Any, Any]:
@@ -54,7 +73,7 @@ def _turns(p: Any, s: Any) -> Any:
     if p.dtype.kind != "c":
         return 0
     same = constant(np.eye(s.shape[-1], dtype=np.bool_), s)
-    return where(same, imag(p) * row(reciprocal(s)) / 2, 0) * 1j
+    return where(same, times(imag(p), row(reciprocal(s)) / 2), 0) * 1j
 
 
 def diagonal_of_product(a: Any, b: Any) -> Any:
@@ -67,7 +86,7 @@ def _outside(x: Any, basis: Any, s: Any) -> Any:
     span everything."""
     if basis.shape[-2] == basis.shape[-1]:
         return 0
-    return (x - matmul(basis, matmul(adjoint(basis), x))) * row(reciprocal(s))
+    return times(x - matmul(basis, matmul(adjoint(basis), x)), row(reciprocal(s)))
 
 
 def _spread_values(rng: Rng, shape: tuple[int, ...], dtype: DType) -> Any:
@@ -89,17 +108,25 @@ def _matrices(rng: Rng, dtype: DType) -> Inputs:
 # svd
 
 
+def split_svd(parts: Any, m: int) -> tuple[Any, Any, Any]:
+    """u, s and v of svd_parts of matrices of m rows."""
+    u, v = rows_of(parts, 0, m), rows_of(parts, m + 1, parts.shape[-2])
+    return u, real(last_row(parts, m)), v
+
+
 def _svdvals(a: Any) -> Any:
     return module_of(a).linalg.svd(a, compute_uv=False)
 
 
 def _svdvals_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    return (matmul(svd_u(a) * row(g), svd_v(a)),)
+    u, _, v = split_svd(svd_parts(a), a.shape[-2])
+    return (matmul(u * row(g), adjoint(v)),)
 
 
 def _svdvals_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
     (a,), (t,) = args, tangents
-    return real(diagonal_of_product(matmul(adjoint(svd_u(a)), t), adjoint(svd_v(a))))
+    u, _, v = split_svd(svd_parts(a), a.shape[-2])
+    return real(diagonal_of_product(matmul(adjoint(u), t), v))
 
 
 svdvals: Primitive = Primitive(
@@ -114,69 +141,46 @@ svdvals: Primitive = Primitive(
 )
 
 
-def _svd_u(a: Any) -> Any:
-    return module_of(a).linalg.svd(a, full_matrices=False)[0]
+def _svd_parts(a: Any) -> Any:
+    xp = module_of(a)
+    u, s, v = xp.linalg.svd(a, full_matrices=False)
+    return xp.concatenate([u, s[..., None, :], xp.conj(xp.swapaxes(v, -1, -2))], axis=-2)
 
 
-def _svd_u_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    # The transpose of _svd_u_jvp
-    s, v = svdvals(a), svd_v(a)
-    turn = matmul(adjoint(out), g)
-    p = _couplings(s)[0] * (turn - adjoint(turn)) + _turns(turn, s)
-    return (matmul(matmul(out, p) + _outside(g, out, s), v),)
+def _svd_parts_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
+    # The transpose of _svd_parts_jvp
+    m = a.shape[-2]
+    u, s, v = split_svd(out, m)
+    gu, gs, gv = split_svd(g, m)
+    left, right = matmul(adjoint(u), gu), matmul(adjoint(v), gv)
+    by_column, by_row = _couplings(s)
+    within = times(left - adjoint(left), by_column) + times(right - adjoint(right), by_row)
+    within = within + _turns(left, s) - _turns(right, s)
+    inner = matmul(u, within) + u * row(gs) + _outside(gu, u, s)
+    result = matmul(inner, adjoint(v))
+    outside = _outside(gv, v, s)
+    return (result if isinstance(outside, int) else result + matmul(u, adjoint(outside)),)
 
 
-def _svd_u_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    # u (c_j * p + c_i * p^H) with p = u^H da v^H and couplings c, and what lies outside u's span
-    (a,), (t,) = args, tangents
-    s, moved = svdvals(a), matmul(t, adjoint(svd_v(a)))
-    p, (by_column, by_row) = matmul(adjoint(out), moved), _couplings(s)
-    within = by_column * p + by_row * adjoint(p) + _turns(p, s)
-    return matmul(out, within) + _outside(moved, out, s)
+def _svd_parts_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    # With p = u^H da v and couplings c: u (c_j p + c_i p^H) and v (c_i p + c_j p^H), and what lies
+    # outside their spans
+    (t,) = tangents
+    u, s, v = split_svd(out, t.shape[-2])
+    moved, turned = matmul(t, v), matmul(adjoint(t), u)
+    p, (by_column, by_row) = matmul(adjoint(u), moved), _couplings(s)
+    q, turns = adjoint(p), _turns(p, s)
+    tu = matmul(u, times(p, by_column) + times(q, by_row) + turns) + _outside(moved, u, s)
+    tv = matmul(v, times(p, by_row) + times(q, by_column) - turns) + _outside(turned, v, s)
+    return packed(tu, row(real(diagonal_of_product(adjoint(u), moved))), tv)
 
 
-svd_u: Primitive = Primitive(
-    "svd_u",
-    _svd_u,
-    vjp=_svd_u_vjp,
-    jvp=_svd_u_jvp,
-    batch=same_batch(lambda: svd_u),
-    saves=(0,),
-    saves_out=True,
-    samples=_matrices,
-    errors=no_matrices,
-)
-
-
-def _svd_v(a: Any) -> Any:
-    return module_of(a).linalg.svd(a, full_matrices=False)[2]
-
-
-def _svd_v_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    s, basis, turned = svdvals(a), adjoint(out), adjoint(g)
-    turn = matmul(out, turned)
-    p = _couplings(s)[1] * (turn - adjoint(turn)) - _turns(turn, s)
-    outside = _outside(turned, basis, s)
-    within = matmul(p, out)
-    return (matmul(svd_u(a), within if isinstance(outside, int) else within + adjoint(outside)),)
-
-
-def _svd_v_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    (a,), (t,) = args, tangents
-    s, basis = svdvals(a), adjoint(out)
-    moved = matmul(adjoint(t), svd_u(a))
-    p, (by_column, by_row) = adjoint(matmul(out, moved)), _couplings(s)
-    within = by_row * p + by_column * adjoint(p) - _turns(p, s)
-    return adjoint(matmul(basis, within) + _outside(moved, basis, s))
-
-
-svd_v: Primitive = Primitive(
-    "svd_v",
-    _svd_v,
-    vjp=_svd_v_vjp,
-    jvp=_svd_v_jvp,
-    batch=same_batch(lambda: svd_v),
-    saves=(0,),
+svd_parts: Primitive = Primitive(
+    "svd_parts",
+    _svd_parts,
+    vjp=_svd_parts_vjp,
+    jvp=_svd_parts_jvp,
+    batch=same_batch(lambda: svd_parts),
     saves_out=True,
     samples=_matrices,
     errors=no_matrices,
@@ -184,6 +188,12 @@ svd_v: Primitive = Primitive(
 
 
 # eigh
+
+
+def split_eigen(parts: Any) -> tuple[Any, Any]:
+    """v and w of eigh_parts and of eig_parts; of the former, w is real."""
+    n = parts.shape[-1]
+    return rows_of(parts, 0, n), last_row(parts, n)
 
 
 def _symmetric_samples(rng: Rng, dtype: DType) -> Inputs:
@@ -202,12 +212,12 @@ def _eigvalsh(a: Any) -> Any:
 
 
 def _eigvalsh_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    v = eigh_v(a)
+    v, _ = split_eigen(eigh_parts(a))
     return (folded(matmul(v * row(g), adjoint(v))),)
 
 
 def _eigvalsh_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    v = eigh_v(args[0])
+    v, _ = split_eigen(eigh_parts(args[0]))
     return real(diagonal_of_product(matmul(adjoint(v), hermitian(tangents[0])), v))
 
 
@@ -223,31 +233,36 @@ eigvalsh: Primitive = Primitive(
 )
 
 
-def _eigh_v(a: Any) -> Any:
-    return module_of(a).linalg.eigh(a)[1]
+def _eigh_parts(a: Any) -> Any:
+    xp = module_of(a)
+    w, v = xp.linalg.eigh(a)
+    return xp.concatenate([v, w[..., None, :]], axis=-2)
 
 
-def _eigh_v_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
-    turned = adjoint(out)
-    turn = gaps(eigvalsh(a)) * matmul(turned, g)
-    return (folded(matmul(matmul(out, turn), turned)),)
+def _eigh_parts_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
+    (v, w), (gv, gw) = split_eigen(out), split_eigen(g)
+    turned = adjoint(v)
+    within = times(matmul(turned, gv), gaps(real(w)))
+    return (folded(matmul(matmul(v, within) + v * row(real(gw)), turned)),)
 
 
-def _eigh_v_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    moved = matmul(matmul(adjoint(out), hermitian(tangents[0])), out)
-    return matmul(out, gaps(eigvalsh(args[0])) * moved)
+def _eigh_parts_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    v, w = split_eigen(out)
+    moved = matmul(matmul(adjoint(v), hermitian(tangents[0])), v)
+    same = constant(np.eye(v.shape[-1], dtype=np.bool_), v)
+    slopes = sum(where(same, moved, 0), axis=(len(v.shape) - 1,), keepdims=False)
+    return packed(matmul(v, times(moved, gaps(real(w)))), row(real(slopes)))
 
 
-eigh_v: Primitive = Primitive(
-    "eigh_v",
-    _eigh_v,
-    vjp=_eigh_v_vjp,
-    jvp=_eigh_v_jvp,
-    batch=same_batch(lambda: eigh_v),
-    saves=(0,),
+eigh_parts: Primitive = Primitive(
+    "eigh_parts",
+    _eigh_parts,
+    vjp=_eigh_parts_vjp,
+    jvp=_eigh_parts_jvp,
+    batch=same_batch(lambda: eigh_parts),
     saves_out=True,
     samples=_symmetric_samples,
     errors=no_squares,
 )
 
-ROWS = (svdvals, svd_u, svd_v, eigvalsh, eigh_v)
+ROWS = (svdvals, svd_parts, eigvalsh, eigh_parts)

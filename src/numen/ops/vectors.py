@@ -71,6 +71,7 @@ def _product(
         vjp=vjp,
         jvp=jvp,
         batch=batch,
+        least_ndim=cores,
         saves_for=((1,), (0,)),
         exact=False,
         ufunc=ufunc,

@@ -74,7 +74,8 @@ class Adagrad(Clocked):
 
     def _new_state(self, p: Any, group: dict[str, Any]) -> dict[str, Any]:
         total = zeros_for(p)
-        total += group["initial_accumulator_value"]
+        first = group["initial_accumulator_value"]
+        total += first if total.dtype.kind != "c" else complex(first, first)
         return {"step": array(0.0, float64), "sum": total}
 
     def _tick(self, state: dict[str, Any], group: dict[str, Any]) -> Any:

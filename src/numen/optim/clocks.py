@@ -58,7 +58,16 @@ class Clocked(Optimizer):
                 dtype = self._state_dtype(state)
                 if g.dtype != dtype:
                     g = g.astype(dtype)
-                self._update(p, g, group, state, factors[clock])
+                if p.dtype.kind != "c":
+                    self._update(p, g, group, state, factors[clock])
+                else:  # either part is a number of its own
+                    for part in ("real", "imag"):
+                        halves = {
+                            name: value if name in self.clock else getattr(value, part)
+                            for name, value in state.items()
+                        }
+                        args = (getattr(p, part), getattr(g, part), group, halves)
+                        self._update(*args, factors[clock])
 
     def _state_dtype(self, state: dict[str, Any]) -> Any:
         """The dtype in which a parameter is updated: float32 at least."""

@@ -81,7 +81,11 @@ class Lion(Optimizer):
                     p *= 1.0 - lr * decay
                 direction = m * beta1
                 direction += g * (1.0 - beta1)
-                sign(direction, out=direction)
+                if p.dtype.kind != "c":
+                    sign(direction, out=direction)
+                else:  # either part is a number of its own
+                    for part in (direction.real, direction.imag):
+                        sign(part, out=part)
                 direction *= lr
                 p -= direction
                 m *= beta2

@@ -12,7 +12,8 @@ from typing import Any
 
 from numen.namespace.calling import wrap_results
 from numen.namespace.layout import plain_argument
-from numen.testing.gradients import GradientCheckError, check_grads, gradcheck, gradgradcheck
+from numen.testing.gradients import GradientCheckError, check_grads
+from numen.testing.jacobians import gradcheck, gradgradcheck
 
 _GRADIENTS = ["GradientCheckError", "check_grads", "gradcheck", "gradgradcheck"]
 

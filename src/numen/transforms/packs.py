@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core, modes, slots, views
+from numen.dispatch import core, modes, places, slots, views
 from numen.dispatch.backward import register_of
 from numen.dispatch.core import SCALAR, ArrayCore, Cell, Node, View
 from numen.dispatch.primitive import Primitive
@@ -63,7 +63,9 @@ def call_node(
 ) -> Node:
     """The node of a call with these raw results."""
     data = results[0] if len(results) == 1 else Pack([None] * len(results))
-    return Node(prim, parents, args, params, None, data)
+    node = Node(prim, parents, args, params, None, data)
+    places.mark(node, 1)
+    return node
 
 
 def result_node(call: Node, index: int, count: int, data: Any) -> Node:

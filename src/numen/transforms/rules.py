@@ -44,6 +44,8 @@ class Rule:
         results can be differentiated by that.
     reduces : bool
         A cotangent may have the shape of a broadcast argument; it is summed.
+    captures : bool
+        The rule itself sees to captured arrays that carry gradients.
     dirty : set of int
         Leaves that `forward` writes in place and returns.
     metas : list
@@ -54,6 +56,7 @@ class Rule:
     prim: Primitive
     pure = True
     reduces = False
+    captures = False
     dirty: frozenset[int] = frozenset()
     metas: list[Any]
 
@@ -76,6 +79,10 @@ class Rule:
     def batch(self, level: Level, leaves: Leaves, axes: Sequence[bool]) -> Leaves:
         """The results for all examples, their axis in front."""
         return call(Mapped(self, level, axes), leaves)
+
+    def record(self, leaves: Leaves, depth: int) -> Leaves:
+        """The results with nodes, where leaves have nodes of the transform at `depth`."""
+        return _recorded(self, leaves, depth)
 
     def silent(self, index: int) -> bool:
         """Whether a result takes no part in gradients."""
@@ -147,7 +154,7 @@ def call(rule: Rule, leaves: Leaves) -> Leaves:
     depth = max([level_of(a) for a in arrays], default=0)
     grad = modes.grad_enabled()
     if grad and any([carries_gradient(a, depth) for a in arrays]):
-        return _recorded(rule, leaves, depth)
+        return rule.record(leaves, depth)
     if depth:
         level = top_level(arrays, rule.name)
         here = [level_of(a) == depth for a in leaves]
@@ -156,11 +163,9 @@ def call(rule: Rule, leaves: Leaves) -> Leaves:
             return _for_examples(rule, level, leaves, low, here)
         return _with_tangents(rule, level, leaves, low, here)
     outs = rule.primal(leaves)
-    return [_captured(rule, o) if grad and o_has_node(o) else o for o in outs]
-
-
-def o_has_node(o: Any) -> bool:
-    return isinstance(o, ArrayCore) and o._n is not None
+    if not grad or rule.captures:
+        return outs
+    return [_captured(rule, o) if carries_gradient(o, level_of(o)) else o for o in outs]
 
 
 def _captured(rule: Rule, out: Any) -> Any:
@@ -201,7 +206,7 @@ def _for_examples(
     """The results of a rule some of whose arguments are Frames of a vmap."""
     axes = [t and a._d.mapped for a, t in zip(leaves, here, strict=True)]
     mapped = any(axes)
-    with _left(level):
+    with below(level):
         outs = rule.batch(level, low, axes) if mapped else call(rule, low)
     return [
         core.ARRAY(Frame(level, o, mapped), None, _scalar_mark(o, mapped))
@@ -220,7 +225,7 @@ def _with_tangents(
 ) -> Leaves:
     """The results of a rule some of whose arguments are Frames of a jvp."""
     tangents = [a._d.tangent if t else None for a, t in zip(leaves, here, strict=True)]
-    with _left(level):
+    with below(level):
         if all([t is None for t in tangents]):
             outs, touts = call(rule, low), None
         else:
@@ -234,7 +239,7 @@ def _with_tangents(
     return made
 
 
-class _left:
+class below:
     """Below a level: transforms that the user's function runs start there, and a captured value of
     the level raises."""
 
@@ -356,7 +361,7 @@ def _reducible(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 def _recorded(rule: Rule, leaves: Leaves, depth: int) -> Leaves:
     """The results of a rule, with a node above the arguments' nodes."""
     needs = tuple([carries_gradient(a, depth) for a in leaves])
-    bare = [_without_node(a) if need else a for a, need in zip(leaves, needs, strict=True)]
+    bare = [without_node(a) if need else a for a, need in zip(leaves, needs, strict=True)]
     before = [newest_write(a) if need else 0 for a, need in zip(bare, needs, strict=True)]
     outs, saved = rule.forward(bare, needs)
     inputs = {id(b): i for i, b in enumerate(bare) if isinstance(b, ArrayCore)}
@@ -391,7 +396,7 @@ def _recorded(rule: Rule, leaves: Leaves, depth: int) -> Leaves:
             kinds.append((kind, results.get(id(value), 0)))
         kept.append(value)
     lifted = [
-        _at_depth(outs[i], depth, leaves) if i in recorded else None for i in range(len(outs))
+        at_depth(outs[i], depth) if i in recorded else None for i in range(len(outs))
     ]
     if not recorded:
         return outs
@@ -430,7 +435,7 @@ def _written(x: Any, node: Node, name: str) -> Any:
     return x
 
 
-def _without_node(a: Any) -> Any:
+def without_node(a: Any) -> Any:
     """An Array of the same memory without a node."""
     bare = core.ARRAY(a._d)
     views.register_detached(bare, a)
@@ -438,7 +443,7 @@ def _without_node(a: Any) -> Any:
     return bare
 
 
-def _at_depth(out: Any, depth: int, leaves: Leaves) -> Any:
+def at_depth(out: Any, depth: int) -> Any:
     """A result as a value of the transform that the arguments belong to."""
     if level_of(out) == depth:
         return out
@@ -513,7 +518,7 @@ class Mapped(Rule):
             if c is None or not isinstance(c, ArrayCore):
                 results.append(None)
                 continue
-            c = _spread(c, mapped, self.level.size)
+            c = spread(c, mapped, self.level.size)
             results.append(c if axis else slots.primitive("sum")(c, axis=(0,), keepdims=False))
         return results
 
@@ -529,7 +534,7 @@ class Mapped(Rule):
 
         outs, touts = self._run(run, [*primals, *tangents], axes)
         return self._all(outs), [
-            None if t is None else _spread(t, mapped, self.level.size) for t, mapped in touts
+            None if t is None else spread(t, mapped, self.level.size) for t, mapped in touts
         ]
 
     def silent(self, index: int) -> bool:
@@ -545,25 +550,25 @@ class Mapped(Rule):
                 for a, mapped in zip(leaves, axes, strict=True)
             ]
             first, second = function(inner)
-            return [_value(x, level) for x in first], [_value(x, level) for x in second]
+            return [value_at(x, level) for x in first], [value_at(x, level) for x in second]
 
     def _all(self, outs: Sequence[tuple[Any, bool]]) -> Leaves:
         """Results that all have the examples' axis."""
         shown = [
-            _spread(x, mapped, self.level.size) if isinstance(x, ArrayCore) else x
+            spread(x, mapped, self.level.size) if isinstance(x, ArrayCore) else x
             for x, mapped in outs
         ]
         self.metas = metas_of(shown)
         return shown
 
 
-def _value(x: Any, level: Level) -> tuple[Any, bool]:
+def value_at(x: Any, level: Level) -> tuple[Any, bool]:
     if isinstance(x, ArrayCore) and type(x._d) is Frame and x._d.level is level:
         return x._d.value, x._d.mapped
     return x, False
 
 
-def _spread(x: Any, mapped: bool, size: int) -> Any:
+def spread(x: Any, mapped: bool, size: int) -> Any:
     """x with the examples' axis in front."""
     if mapped:
         return x

@@ -15,9 +15,9 @@ from numen.dispatch.frames.examples import (
 )
 from numen.dispatch.frames.frame import Frame, below, concrete, innermost
 from numen.dispatch.frames.level import JVP, VMAP, Level
-from numen.dispatch.frames.looking import level_of, lifted, newest_write
+from numen.dispatch.frames.looking import detached, level_of, lifted, newest_write
 from numen.dispatch.frames.ops import apply
 
-__all__ = ["JVP", "VMAP", "Frame", "Level", "apply", "below", "concrete", "differing"]
-__all__ += ["draw_by_example", "innermost", "level_of", "lifted", "module", "newest_write"]
-__all__ += ["on_host", "spread_draws", "writes"]
+__all__ = ["JVP", "VMAP", "Frame", "Level", "apply", "below", "concrete", "detached"]
+__all__ += ["differing", "draw_by_example", "innermost", "level_of", "lifted", "module"]
+__all__ += ["newest_write", "on_host", "spread_draws", "writes"]

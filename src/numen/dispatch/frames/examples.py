@@ -63,7 +63,10 @@ def _at(value: Any, level: Level, i: int | None) -> Any:
         if level_of(value) != level.depth:
             return value
         if value._d.mapped:
-            return slots.primitive("getitem")(value._d.value, index=(i,))
+            one = slots.primitive("getitem")(value._d.value, index=(i,))
+            if one._v is SCALAR and value._v is not SCALAR:
+                return slots.primitive("reshape")(one, shape=())
+            return one
         return value._d.value
     if type(value) in (list, tuple):
         return type(value)([_at(v, level, i) for v in value])

@@ -35,8 +35,6 @@ class Frame:
 
     __slots__ = ("__weakref__", "level", "mapped", "owned", "tangent", "value")
     __hash__ = None  # type: ignore[assignment]
-    base = None
-
     def __init__(
         self,
         level: Level,
@@ -84,6 +82,11 @@ class Frame:
     def strides(self) -> tuple[int, ...]:
         strides = self.value._d.strides
         return tuple(strides[1:]) if self.mapped else tuple(strides)
+
+    @property
+    def base(self) -> Any:
+        memory = self.value._v
+        return memory.base if type(memory) is core.View else None
 
     @property
     def flags(self) -> Any:

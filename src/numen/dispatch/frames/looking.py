@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from numen.dispatch import core, modes
+from numen.dispatch import core, modes, views
+from numen.dispatch.backward import register_of
 from numen.dispatch.core import NEVER_WRITTEN, ArrayCore
 from numen.dispatch.frames.frame import Frame, has_left
 from numen.dispatch.frames.level import Level
@@ -25,6 +26,15 @@ def note_made(array: ArrayCore) -> None:
     """Remember an array that is made inside the running transform: a batched value or a tangent may
     be written into it."""
     modes.state.levels[-1].made[id(array)] = array
+
+
+def detached(frame: Frame) -> Frame:
+    """The same values without tangents, and without nodes of outer transforms."""
+    value = frame.value
+    below = core.ARRAY(detached(value._d) if type(value._d) is Frame else value._d)
+    views.register_detached(below, value)
+    below._t = register_of(value, below)
+    return Frame(frame.level, below, frame.mapped)
 
 
 def lifted(x: ArrayCore) -> Any:

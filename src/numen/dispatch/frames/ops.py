@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core, modes, slots, views
+from numen.dispatch import core, modes, places, slots, views
 from numen.dispatch.backward import backward, unbroadcast
 from numen.dispatch.core import SCALAR, ArrayCore, is_differentiable
 from numen.dispatch.frames.frame import Frame
@@ -50,6 +50,8 @@ def batched(
     prim: Any, size: int, args: Sequence[Any], axes: Sequence[bool], params: dict[str, Any]
 ) -> Any:
     """The op on all examples: by its batch rule, else one after the other."""
+    if prim.least_ndim:
+        _check_ndim(prim, args, axes, params)
     try:
         if prim.batch is not None:
             return prim.batch(size, args, axes, **params)
@@ -67,6 +69,18 @@ def batched(
         raise TransformError(f"vmap: {prim.name} has no form for 0 examples")
     rows = [reshape(r, shape=(1, *r._d.shape)) for r in results]
     return slots.primitive("concatenate")(*rows, axis=0)
+
+
+def _check_ndim(
+    prim: Any, args: Sequence[Any], axes: Sequence[bool], params: dict[str, Any]
+) -> None:
+    """Raise what the op raises where an example has too few axes."""
+    least = prim.least_ndim(**params) if callable(prim.least_ndim) else prim.least_ndim
+    arrays = [a if isinstance(a, ArrayCore) else np.asarray(a) for a in args]
+    if any([len(a.shape) - t < n for a, t, n in zip(arrays, axes, least, strict=False)]):
+        shapes = [tuple(a.shape[1:] if t else a.shape) for a, t in zip(arrays, axes, strict=True)]
+        one = [np.zeros(shape, a.dtype) for shape, a in zip(shapes, arrays, strict=True)]
+        prim(*[core.ARRAY(a) for a in one], **params)
 
 
 def tangent_of(
@@ -157,6 +171,8 @@ def _finished(
         parents = tuple([a._n if level_of(a) == level.depth else None for a in args])
         if any([p is not None for p in parents]) and is_differentiable(frame.dtype):
             result._n = prim.node(args, parents, params, frame)
+            if prim.saves_arguments:
+                places.mark(result._n, 2)
     return result
 
 

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import core, modes, slots, views
+from numen.dispatch.backward import register_of
 from numen.dispatch.core import ArrayCore, Cell, View
 from numen.dispatch.frames.frame import Frame
 from numen.dispatch.frames.level import VMAP, Level
-from numen.dispatch.frames.looking import level_of, top_level
-from numen.errors import TransformError, describe
+from numen.dispatch.frames.looking import detached, level_of, top_level
+from numen.errors import ShapeError, TransformError, describe
 
 
 def write(x: ArrayCore, value: Any, op: str, casting: str) -> None:
@@ -38,8 +39,8 @@ def write(x: ArrayCore, value: Any, op: str, casting: str) -> None:
     frame = x._d
     low = given.value if given is not None else value
     if level.kind == VMAP:
-        if given is not None and given.mapped:
-            low = _even(low, frame.ndim)
+        if isinstance(low, ArrayCore):
+            low = _even(low, given is not None and given.mapped, frame.ndim)
         views.write(frame.value, low, op, casting)
         return
     tangent = given.tangent if given is not None else None
@@ -49,12 +50,26 @@ def write(x: ArrayCore, value: Any, op: str, casting: str) -> None:
     views.write(x._d.value, low, op, casting)
 
 
-def _even(value: Any, rank: int) -> Any:
-    """A batched value with exactly `rank` axes behind its batch axis."""
-    size, *shape = value._d.shape
+def _even(value: Any, mapped: bool, rank: int) -> Any:
+    """A value with `rank` axes behind its batch axis, or without one with at most so many.
+
+    Raises
+    ------
+    ShapeError
+        If an axis that is one too many has another extent than 1.
+    """
+    front = value._d.shape[:1] if mapped else ()
+    shape = list(value._d.shape[len(front) :])
     extra = len(shape) - rank
+    if not mapped and extra <= 0:
+        return value
+    if any([n != 1 for n in shape[: max(extra, 0)]]):
+        raise ShapeError(
+            f"setitem: could not broadcast a value of shape {tuple(shape)} into a view of {rank} "
+            "axes"
+        )
     shape = shape[extra:] if extra > 0 else [1] * -extra + shape
-    return slots.primitive("reshape")(value, shape=(size, *shape))
+    return slots.primitive("reshape")(value, shape=(*front, *shape))
 
 
 def _lift_memory(x: ArrayCore, level: Level, op: str) -> None:
@@ -68,7 +83,7 @@ def _lift_memory(x: ArrayCore, level: Level, op: str) -> None:
                 "outside of it. Hint: make the array inside the function, or return the value"
             )
         inner = core.ARRAY(base._d, base._n)
-        inner._t = _register_of(base, inner)
+        inner._t = register_of(base, inner)
         base._n = None
         for between in modes.state.levels[level_of(base) : level.depth - 1]:
             inner = core.ARRAY(Frame(between, inner))
@@ -112,15 +127,10 @@ def _renew(base: ArrayCore) -> None:
             for prim, params in view._v.path:
                 found = prim(found, **params)
         old_level = level_of(view)
-        view._d = found._d
+        view._d = detached(found._d) if view._v.detached else found._d
         if old_level < level.depth:
             view._n = None
             view._t = None
-
-
-def _register_of(base: ArrayCore, inner: ArrayCore) -> Any:
-    recorder = modes.state.recorder
-    return None if recorder is None else recorder.tag(base, inner)
 
 
 views.write_frames = write

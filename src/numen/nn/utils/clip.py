@@ -122,8 +122,9 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: Any = None) ->
     """
     with no_grad():
         for g in _gradients(parameters):
-            minimum(g, clip_value, out=g)
-            maximum(g, -clip_value, out=g)
+            for part in (g.real, g.imag) if g.dtype.kind == "c" else (g,):
+                minimum(part, clip_value, out=part)
+                maximum(part, -clip_value, out=part)
 
 
 def _gradients(parameters: Any) -> list[Any]:
@@ -135,6 +136,7 @@ def _norm(arrays: list[Any], order: float, error_if_nonfinite: bool, op: str) ->
     """The norm, from elements divided by the largest: no square then overflows or vanishes."""
     if not order > 0:
         raise ValueError(f"{op}: expected a positive norm_type, got {order}")
+    arrays = [abs(a) if a.dtype.kind == "c" else a for a in arrays]
     dtype = np.result_type(float32, *[a.dtype for a in arrays]) if arrays else np.dtype(float32)
     sized = [a for a in arrays if a.size]
     if not sized:
