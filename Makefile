@@ -59,6 +59,7 @@ bench: $(VENV)/.peers
 docs: $(VENV)/.docs
 	$(PY) docs/make_architecture.py
 	$(PY) docs/make_coverage.py
+	$(PY) docs/make_singular_points.py
 	$(PY) -m sphinx -W --keep-going -q -b dirhtml docs build/docs
 
 clean:

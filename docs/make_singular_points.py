@@ -16,10 +16,11 @@ PAGE = Path(__file__).parent / "singular_points.md"
 
 HEAD = """# Singular points
 
-What value and what gradient an op has where its derivative is infinite, jumps or does not exist. The gradient is that
-of the sum of the results. Every line is evaluated by the tests (`tests/gradients/test_singular_points.py`) eagerly,
-with NumPy and with kernels, as a recorded gradient, in forward mode and under `nm.jit`, in float32 and float64: the
-same everywhere. `F` is `nm.nn.functional`; the last column says what PyTorch gives where that differs.
+What value and what gradient an op has where its derivative is infinite, jumps or does not exist.
+The gradient is that of the sum of the results. The tests evaluate every line eagerly, with NumPy
+and with kernels, as a recorded gradient, in forward mode and under `nm.jit`, in float32 and
+float64: it is the same everywhere (`tests/gradients/test_singular_points.py`). `F` is
+`nm.nn.functional`; the last column says what PyTorch gives where that differs.
 """
 
 

@@ -51,7 +51,7 @@ __all__ += namespace.__all__
 __all__ += ["grad", "value_and_grad", "vjp", "no_grad", "enable_grad", "set_grad_enabled"]
 __all__ += ["hessian", "hvp", "jacfwd", "jacrev", "jvp", "linearize", "vmap"]
 __all__ += ["Function", "checkpoint", "custom_jvp", "custom_vjp"]  # noqa: F405
-__all__ += ["once_differentiable", "remat"]  # noqa: F405
+__all__ += ["implicit", "once_differentiable", "remat"]  # noqa: F405
 __all__ += ["jit", "explain", "verify"]  # noqa: F405
 __all__ += ["NumenError", "ShapeError", "DTypeError", "IndexRangeError", "GradientError"]
 __all__ += ["LeafWriteError", "CompileError", "CacheError", "FormatError", "TraceError"]
@@ -63,7 +63,7 @@ __all__ += ["save_checkpoint", "load_checkpoint"]  # noqa: F405
 LAZY = (
     *("char", "ctypeslib", "dtypes", "emath", "exceptions", "fft", "lib"),
     *("ma", "polynomial", "rec", "strings", "testing", "typing"),
-    *("random", "nn", "optim", "data", "train"),
+    *("implicit", "random", "nn", "optim", "data", "train"),
 )
 """Modules that load when they are first named."""
 

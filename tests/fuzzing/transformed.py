@@ -19,7 +19,7 @@ from tests.fuzzing.generate import Program
 import numen as nm
 from numen.dispatch import modes
 from numen.dispatch.core import ArrayCore
-from numen.dispatch.frames import JVP, VMAP, Frame, Level
+from numen.dispatch.frames import VMAP, Frame, Level
 from numen.errors import GradientError, TransformError
 
 COUNT = 3

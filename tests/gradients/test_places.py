@@ -480,6 +480,78 @@ def test_vmap_names_both_lines():
     names(caught.value, batched)
 
 
+def test_writes_beside_a_transform_are_seen():
+    x = nm.array(START)
+
+    def writes_what_it_was_given(v):
+        z = v * v  # saved
+        x[0] = 5.0  # written
+        return z.sum()
+
+    with pytest.raises(nm.GradientError) as caught:
+        nm.grad(writes_what_it_was_given)(x)
+    names(caught.value, writes_what_it_was_given)
+
+
+@pytest.mark.parametrize("transform", [nm.vjp, nm.linearize])
+def test_writes_between_a_transform_and_its_function_are_seen(transform):
+    x = nm.array(START)
+    _, function = transform(lambda v: v * v, x)
+    assert function(nm.ones(3)) is not None
+    x[0] = 100.0
+    with pytest.raises(nm.GradientError, match=r"in test_writes_between.*: x\[0\] = 100"):
+        function(nm.ones(3))
+
+
+def test_a_twin_keeps_its_own_views():
+    x = nm.array(START)
+    part = x[1:]
+
+    def f(v):
+        outer = x[:2]
+        w = v * 1
+        inner = w[:2]
+        inner *= 2
+        assert not outer.requires_grad and not part.requires_grad
+        return (w * w).sum()
+
+    np.testing.assert_allclose(nm.grad(f)(x), 2 * START * np.array([4.0, 4.0, 1.0]))
+    x += 1
+    assert not part.requires_grad
+    np.testing.assert_array_equal(part, START[1:] + 1)
+
+
+@pytest.mark.parametrize("op", [nm.exp, nm.sin])
+def test_modules_with_backward_hooks(op):
+    class Layer(nm.nn.Module):
+        def forward(self, x):
+            return op(x)
+
+    def run(x, hooked):
+        layer = Layer()
+        if hooked:
+            layer.register_full_backward_hook(lambda *given: None)
+        h = x * 1
+        y = layer(h)
+        if hooked:
+            h += 1  # the layer got a copy
+        y *= 3
+        return y.sum()
+
+    gradients = [nm.grad(lambda x, h=h: run(x, h))(nm.array(START)) for h in (False, True)]
+    np.testing.assert_array_equal(*gradients)
+
+
+def test_checkpoint_names_both_lines():
+    def recomputed(x):
+        y = x * 1
+        z = nm.checkpoint(lambda v: nm.sin(v).sum())(y)  # saved
+        y += 1  # written
+        return z
+
+    test_right_or_both_lines(recomputed)
+
+
 def test_an_optimiser_is_named():
     w = nm.array(START, requires_grad=True)
     optimizer = nm.optim.SGD([w], lr=0.1)

@@ -141,7 +141,17 @@ def test_equal_values_have_gradients_and_their_vectors_none():
                             ("eigvals", lambda x: linalg.eig(x).eigenvectors)):  # fmt: skip
         found = gradient(lambda x, f=values: getattr(linalg, f)(x).sum(), np.eye(3) * 2)
         np.testing.assert_allclose(found, np.eye(3), atol=1e-15)
-        assert np.isnan(gradient(lambda x, f=vectors: f(x).sum(), np.eye(3) * 2)).any()
+        weight = nm.arange(9.0).reshape(3, 3)
+        assert np.isnan(gradient(lambda x, f=vectors: (f(x) * weight).sum(), np.eye(3) * 2)).any()
+
+
+def test_what_does_not_depend_on_the_vectors_of_equal_values_has_gradient_zero():
+    def spans(v):
+        return abs(v @ v.T).sum()
+
+    for vectors in (lambda x: linalg.svd(x).U, lambda x: linalg.eigh(x).eigenvectors):
+        found = gradient(lambda x, f=vectors: spans(f(x)), np.eye(3) * 2)
+        np.testing.assert_allclose(found, np.zeros((3, 3)), atol=1e-15)
 
 
 def test_a_matrix_with_too_few_eigenvectors():

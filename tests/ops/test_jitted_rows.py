@@ -106,3 +106,16 @@ def test_a_write_through_a_part_is_replayed():
 
     result = compiled(function, [Array(np.array([1 + 2j, 3 - 4j]))])
     assert result.tolist() == [7 + 2j, 3 - 4j]
+
+
+def test_the_other_part_is_read_after_a_write_through_one():
+    def function(z):
+        z = z * 1
+        across, up = z.real, z.imag
+        across += 1.0
+        pairs = z.view(float)
+        up *= 2.0
+        return across * up, pairs[::-1]
+
+    result = compiled(function, [Array(np.array([1 + 2j, 3 - 4j]))])
+    assert [r.tolist() for r in result] == [[8.0, -32.0], [-8.0, 4.0, 4.0, 2.0]]

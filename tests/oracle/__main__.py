@@ -82,8 +82,10 @@ def one(task: tuple[str, str, int | None, bool]) -> dict[str, Any]:
     """One entry's counts and findings, as plain data."""
     from tests.oracle import tables
 
+    start = time.time()
     tally = tables.run(*task)
     return {
+        "seconds": round(time.time() - start, 3),
         "part": tally.part,
         "name": tally.name,
         "absent": tally.absent,

@@ -13,6 +13,7 @@ from tests.transforms import texts
 import numen as nm
 from numen.errors import GradientError
 
+
 def split(text):
     """A text's floating arrays, and the others."""
     arrays = texts.example(text, 0)

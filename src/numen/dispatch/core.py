@@ -75,6 +75,34 @@ class Cell:
         return self
 
 
+class Twin(Cell):
+    """The cell of an array that has another one's memory and a gradient of its own (the argument of
+    a transform): views of its own, and the other's time stamp, so that a write is seen by both."""
+
+    __slots__ = ("source",)
+
+    def __init__(self, source: Cell) -> None:
+        self.source = source
+        self.views = []
+        self.escaped = False
+
+    @property
+    def t(self) -> int:  # type: ignore[override]
+        return self.source.t
+
+    @t.setter
+    def t(self, stamp: int) -> None:
+        self.source.t = stamp
+
+    @property
+    def place(self) -> places.Place | None:  # type: ignore[override]
+        return self.source.place
+
+    @place.setter
+    def place(self, place: places.Place | None) -> None:
+        self.source.place = place
+
+
 class View:
     """What a view knows: its base, the cell they share and the steps (primitive, params) that lead
     to it.

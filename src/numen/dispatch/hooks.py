@@ -23,7 +23,7 @@ Hook = Callable[..., Any]
 LIVE = 0
 """How many nodes have hooks, or are observed for arrays that retain their gradients."""
 
-_lock = threading.Lock()
+_lock = threading.RLock()  # the garbage collector may run `__del__` while it is held
 _numbers = count()
 retaining: dict[int, weakref.ref[Any]] = {}
 

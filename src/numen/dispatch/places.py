@@ -53,10 +53,7 @@ def outside(frame: FrameType | None) -> Place | None:
 def mark(node: Any, depth: int) -> None:
     """Give a node the place of the first frame outside the package, from the caller's caller number
     `depth` on."""
-    try:
-        place = outside(_getframe(depth + 1))
-    except ValueError:
-        return  # no Python called
+    place = here(depth + 1)
     if place is not None:
         node.code, node.offset = place
 
@@ -69,9 +66,13 @@ def place_of(node: Any) -> Place | None:
         return None
 
 
-def here() -> Place | None:
-    """The place in the user's program that the caller works for."""
-    return outside(_getframe(1))
+def here(depth: int = 0) -> Place | None:
+    """The place in the user's program that the caller works for; its own frame and those up to
+    `depth` need not be looked at."""
+    try:
+        return outside(_getframe(depth + 1))
+    except ValueError:
+        return None  # no Python called
 
 
 def line_of(place: Place) -> int:

@@ -221,6 +221,9 @@ class Primitive:
         """Another backend's result: its function of the row's name, or the row's impl on its
         arrays."""
         if backend.array_class is frames.Frame:
+            if not modes.state.level:
+                left = next(a for a in raw if type(a) is frames.Frame)
+                raise frames.has_left(left, self.name)
             wrapped = [core.ARRAY(a) if type(a) is frames.Frame else a for a in raw]
             return core.unwrap(self(*wrapped, **params))
         operands = [backends.adopted(backend, a, self.name) for a in raw]

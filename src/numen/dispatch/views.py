@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from numen.dispatch import backends, core, modes, places, slots
-from numen.dispatch.core import SCALAR, ArrayCore, Cell, Leaf, Node, View
+from numen.dispatch.core import SCALAR, ArrayCore, Cell, Leaf, Node, Twin, View
 from numen.errors import BackendError, GradientError, LeafWriteError, ShapeError, describe
 
 if TYPE_CHECKING:
@@ -47,6 +47,16 @@ def register_detached(result: ArrayCore, source: ArrayCore) -> None:
         result._v = View(memory.base, memory.cell, memory.path, True)
     else:
         result._v = View(source, memory.cell, (), True)
+
+
+def register_twin(result: ArrayCore, source: ArrayCore) -> None:
+    """Make `result`, which has `source`'s memory and a gradient of its own, know of its writes."""
+    memory = source._v
+    if memory is SCALAR:
+        return  # nobody writes it
+    if memory is None:
+        memory = source._v = Cell()
+    result._v = Twin(memory.cell)
 
 
 def remember(cell: Cell, view: ArrayCore) -> None:
@@ -182,7 +192,7 @@ def wrote(x: ArrayCore, value: Any) -> None:
     cell = memory.cell
     cell.t = core.next_stamp()
     if places.ON:
-        cell.place = places.here()
+        cell.place = places.here(2)
     if modes.ACTIVE and modes.state.recorder is not None:
         modes.state.recorder.wrote(x, value)
     if modes.NO_GRAD and not modes.state.grad:

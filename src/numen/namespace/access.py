@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core, modes, places, views
+from numen.dispatch import backends, core, modes, places, views
 from numen.dispatch.backends import module_of, placed_like
 from numen.dispatch.convert import as_array, operand
 from numen.dispatch.core import SCALAR, ArrayCore, Cell, View
@@ -115,7 +115,9 @@ class Access(Attributes):
                 return table["reshape"](result, shape=())
             return result
         except IndexError:
-            self._d[indexing.raw(key)]  # raises with NumPy's words
+            framed = type(self._d) is backends.FRAME
+            plain = np.empty(self._d.shape, np.bool_) if framed else self._d
+            plain[indexing.raw(key)]  # raises with NumPy's words
             raise
 
     def _flat(self) -> Any:
@@ -172,7 +174,7 @@ class Access(Attributes):
         cell = memory.cell
         cell.t = core.next_stamp()  # before, as what raises may have written a part
         if places.ON:
-            cell.place = places.here()
+            cell.place = places.here(1)
         kind = type(key)
         key = key if kind is int or kind is slice else indexing.raw(key)
         try:

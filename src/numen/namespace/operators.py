@@ -297,7 +297,7 @@ def in_place(name: str) -> Op:
                     cell = a._v = Cell()
                 cell.t = core.next_stamp()
                 if places.ON:
-                    cell.place = places.here()
+                    cell.place = places.here(1)
                 return a
         return general(a, b)
 

@@ -153,7 +153,8 @@ class _Watch:
 
 
 def _identity(x: Any, seen: Callable[[Any], Any]) -> Any:
-    """x, whose cotangent goes through `seen` on its way back."""
+    """x, whose cotangent goes through `seen` on its way back; in memory of its own, so that a write
+    in place concerns one of the two."""
 
     def vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
         if isinstance(g, ArrayCore):
@@ -161,6 +162,9 @@ def _identity(x: Any, seen: Callable[[Any], Any]) -> Any:
         return (core.unwrap(seen(core.wrap(g))),)
 
     row = Primitive("backward_hook", lambda a: a, vjp=vjp)
-    result = core.ARRAY(x._d, None, x._v if x._v is core.SCALAR else None)
+    if x._v is core.SCALAR:
+        result = core.ARRAY(x._d, None, x._v)
+    else:
+        result = core.ARRAY(x._d.copy())
     result._n = row.node((x,), (x._n,), {}, x._d)
     return result

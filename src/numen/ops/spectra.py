@@ -241,9 +241,9 @@ def _eigh_parts(a: Any) -> Any:
 
 def _eigh_parts_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
     (v, w), (gv, gw) = split_eigen(out), split_eigen(g)
-    turned = adjoint(v)
-    within = times(matmul(turned, gv), gaps(real(w)))
-    return (folded(matmul(matmul(v, within) + v * row(real(gw)), turned)),)
+    left = matmul(adjoint(v), gv)
+    within = times((left - adjoint(left)) / 2, gaps(real(w)))  # the rest would be folded to 0
+    return (folded(matmul(matmul(v, within) + v * row(real(gw)), adjoint(v))),)
 
 
 def _eigh_parts_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:

@@ -33,9 +33,11 @@ from numen.tracing.trace import External, Instr, Meta, Pull, Query, Reg
 def meta_of(array: ArrayCore) -> Meta:
     """Describe an array for a trace."""
     d = array._d
-    return Meta(
-        d.dtype.name if d.dtype.isnative else d.dtype.str, d.shape, d.strides, array._v is SCALAR
-    )
+    return Meta(_name_of(d.dtype), d.shape, d.strides, array._v is SCALAR)
+
+
+def _name_of(dtype: np.dtype[Any]) -> str:
+    return dtype.name if dtype.isnative else dtype.str
 
 
 def stamp_of(array: ArrayCore) -> int:
@@ -191,21 +193,21 @@ class Registers:
         if type(root._v) is View and path[:skip] != root._v.path:
             raise TraceError("two views of one outside array are used and one of them is written")
         for prim, params in path[skip:]:
-            reg = self._view_step(reg, prim, params, root._d.dtype)
+            reg = self._view_step(reg, prim, params)
         self._tag(array, reg)
         return reg
 
-    def _view_step(self, reg: Reg, prim: Primitive, params: dict[str, Any], dtype: Any) -> Reg:
+    def _view_step(self, reg: Reg, prim: Primitive, params: dict[str, Any]) -> Reg:
         frozen = freeze(params)
         key = (reg, (prim.name, repr(frozen)))
         known = self._derived.get(key)
         if known is None:
             source = self._metas[reg]
             dummy = np.lib.stride_tricks.as_strided(
-                np.empty(1, dtype), source.shape, source.strides
+                np.empty(1, source.dtype), source.shape, source.strides
             )
             view = np.asarray(prim.impl(dummy, **params))
-            meta = Meta(source.dtype, view.shape, view.strides, False)
+            meta = Meta(_name_of(view.dtype), view.shape, view.strides, False)
             known = self._new()
             self._forward.append(Instr(prim.name, (reg,), frozen, known, meta))
             self._metas[known] = meta

@@ -112,7 +112,7 @@ def _checkpointed(
     out_structure = shape[0]
     own = {a._n: i for i, a in enumerate(inputs) if needs[i]}
     recorded = [i for i, o in enumerate(outs) if carries_gradient(o, depth)]
-    found = _boundary([outs[i]._n for i in recorded], start, own)
+    found = boundary([outs[i]._n for i in recorded], start, own)
     captured = [n for n in found if n not in own]
     originals = {id(a): leaf for a, leaf in zip(inputs, leaves, strict=True)}
     values = [outs[i] for i in recorded]
@@ -147,6 +147,7 @@ def _hang(
     if not values:
         return []
     again.count = len(leaves)
+    again.depth = max([level_of(v) for v in values])
     args = (*[None] * len(parents), Held(leaves))
     raws = [v._d for v in values]
     node = packs.call_node(_AGAIN, (*parents, None), args, {"again": again}, raws)
@@ -178,7 +179,7 @@ def alias(a: Any, create: bool) -> Any:
     return array
 
 
-def _boundary(nodes: Sequence[Any], start: int, own: Any) -> dict[Any, None]:
+def boundary(nodes: Sequence[Any], start: int, own: Any) -> dict[Any, None]:
     """The nodes made before `start`, and those of `own`, that a graph made since then leads to."""
     found: dict[Any, None] = {}
     seen: set[Any] = set()
@@ -238,6 +239,7 @@ class Again:
         self.states = states
         self.metas = [(tuple(v._d.shape), v._d.dtype) for v in values]
         self.count = 0
+        self.depth = 0
         self.node: Any = None
 
     def pull(self, needs: Sequence[bool], g: Any, held: Held) -> list[Any]:
@@ -257,6 +259,7 @@ class Again:
         captured = node.parents[self.count : -1]
         with (
             modes.set_grad_enabled(True),
+            packs.at_level(self.depth),
             draws.replayed(self.states) if self.states else nullcontext(),
         ):
             results = self.function(inputs)
@@ -265,7 +268,7 @@ class Again:
             (o, p) for o, p in zip(outs, parts, strict=True) if p is not None and o._n is not None
         ]
         known = {*own, *captured}
-        found = _boundary([o._n for o, _ in pairs], start, own)
+        found = boundary([o._n for o, _ in pairs], start, own)
         if not all([n in known for n in found]):
             raise GradientError(
                 f"backward: {self.name}: the second run used an array that carries a gradient and "

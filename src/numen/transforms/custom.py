@@ -55,11 +55,11 @@ class _Custom:
                 raise TypeError(f"{self.name}: has no signature, so it takes no keyword arguments")
             return args
         bound = self._signature.bind(*args, **kwargs)
-        bound.apply_defaults()
         if bound.kwargs:
             raise TypeError(
                 f"{self.name}: keyword-only arguments {sorted(bound.kwargs)} have no position"
             )
+        bound.apply_defaults()
         return bound.args
 
     def _split(self, args: tuple[Any, ...]) -> tuple[list[Any], list[int]]:

@@ -116,3 +116,22 @@ def with_node(out: Any, node: Node, copied: bool, holders: int) -> Any:
         views.remember(memory.cell, result)
     result._t = register_of(out, result)
     return result
+
+
+class at_level:
+    """Outside of the transforms of this thread that are deeper than `depth`: the user's function
+    starts its own transforms there, and a value of a deeper one raises."""
+
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
+        self.levels = modes.state.levels
+
+    def __enter__(self) -> None:
+        self._set(self.levels[: self.depth])
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self._set(self.levels)
+
+    def _set(self, levels: tuple[Any, ...]) -> None:
+        modes.state.levels = levels
+        modes.state.level = len(levels)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch import backward as _backward
-from numen.dispatch import core, frames, modes, slots
+from numen.dispatch import core, frames, modes, slots, views
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import ArrayCore, Leaf, Node
 from numen.errors import DTypeError, GradientError, ShapeError, describe
@@ -31,7 +31,9 @@ def _alias(x: Any, op: str, position: int) -> Any:
     if modes.state.level:
         a = frames.lifted(a)
     alias = core.ARRAY(a._d)
-    alias._t = _backward.register_of(a)
+    if type(a._d) is np.ndarray:
+        views.register_twin(alias, a)
+    alias._t = _backward.register_of(a, alias)
     if a._n is None:
         alias._n = Leaf(a._d.shape, a._d.dtype)
     else:

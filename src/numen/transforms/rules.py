@@ -206,7 +206,7 @@ def _for_examples(
     """The results of a rule some of whose arguments are Frames of a vmap."""
     axes = [t and a._d.mapped for a, t in zip(leaves, here, strict=True)]
     mapped = any(axes)
-    with below(level):
+    with packs.at_level(level.depth - 1):
         outs = rule.batch(level, low, axes) if mapped else call(rule, low)
     return [
         core.ARRAY(Frame(level, o, mapped), None, _scalar_mark(o, mapped))
@@ -225,7 +225,7 @@ def _with_tangents(
 ) -> Leaves:
     """The results of a rule some of whose arguments are Frames of a jvp."""
     tangents = [a._d.tangent if t else None for a, t in zip(leaves, here, strict=True)]
-    with below(level):
+    with packs.at_level(level.depth - 1):
         if all([t is None for t in tangents]):
             outs, touts = call(rule, low), None
         else:
@@ -237,25 +237,6 @@ def _with_tangents(
             o = core.ARRAY(Frame(level, o, False, tangent), None, _scalar_mark(o, False))
         made.append(o)
     return made
-
-
-class below:
-    """Below a level: transforms that the user's function runs start there, and a captured value of
-    the level raises."""
-
-    def __init__(self, level: Level) -> None:
-        self.level = level
-        self.levels = modes.state.levels
-
-    def __enter__(self) -> None:
-        self._set(self.levels[: self.level.depth - 1])
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        self._set(self.levels)
-
-    def _set(self, levels: tuple[Any, ...]) -> None:
-        modes.state.levels = levels
-        modes.state.level = len(levels)
 
 
 # ------------------------------------------------------------ recording

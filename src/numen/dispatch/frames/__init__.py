@@ -13,7 +13,7 @@ from numen.dispatch.frames.examples import (
     on_host,
     spread_draws,
 )
-from numen.dispatch.frames.frame import Frame, below, concrete, innermost
+from numen.dispatch.frames.frame import Frame, below, concrete, has_left, innermost
 from numen.dispatch.frames.level import JVP, VMAP, Level
 from numen.dispatch.frames.looking import detached, level_of, lifted, newest_write
 from numen.dispatch.frames.ops import apply
