@@ -1,6 +1,6 @@
 # Everything here works on a machine with python3, python3-venv and make: the virtual environment is made on first use.
 #
-#   make quickstart   train a perceptron on real digits with a jitted step (examples/quickstart.py)
+#   make quickstart   train a small CNN on real digits with a jitted step (examples/quickstart.py)
 #   make test         the tests and the doctests
 #   make lint         ruff, mypy, the layer contract
 #   make fuzz         10,000 random programs, eager against jit against the Python target
@@ -26,7 +26,7 @@ CLEAN_ENV := env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE
 .PHONY: quickstart test lint fuzz same-source numpy-tests oracle bench docs clean format
 
 quickstart: $(VENV)/.quickstart
-	$(CLEAN_ENV) $(PY) examples/quickstart.py $(ARGS)
+	$(CLEAN_ENV) OPENBLAS_NUM_THREADS=1 $(PY) examples/quickstart.py $(ARGS)
 
 test: $(VENV)/.dev
 	$(PY) -m pytest -n 2 $(ARGS)

@@ -49,17 +49,20 @@ SKIPPED = {"__array_priority__", "__array_finalize__", "__class_getitem__", "__h
 
 @dataclass
 class Line:
-    """One name: how it is made, whether a gradient flows, what jit does, a note."""
+    """One name: how it is made, whether derivatives flow, what vmap and jit do, a note."""
 
     name: str
     how: str = "absent"
     gradient: str = "-"
+    jvp: str = "-"
+    vmap: str = "-"
     jit: str = "-"
     note: str = ""
     probed: bool = field(default=False, repr=False)
 
     def cells(self) -> str:
-        return f"| `{self.name}` | {self.how} | {self.gradient} | {self.jit} | {self.note} |"
+        cells = (f"`{self.name}`", self.how, self.gradient, self.jvp, self.vmap, self.jit)
+        return f"| {' | '.join(cells)} | {self.note} |"
 
 
 def how(value: Any, theirs: Any) -> str:
@@ -88,7 +91,8 @@ def tried(line: Line, call: str, arguments: Sequence[str] = GENERIC) -> Line:
     probe = sample_of(line.name, call, arguments)
     if probe is not None:
         line.probed = True
-        line.gradient, line.jit = probe.gradient(), probe.compiled()
+        line.gradient, line.jvp = probe.gradient(), probe.forward()
+        line.vmap, line.jit = probe.batched(), probe.compiled()
     return line
 
 
@@ -256,6 +260,11 @@ it asks the objects how they are made and runs a sample call of every function.
 | gradient | yes | a backward pass through the sample call runs |
 | | refused | the value is right, a backward pass raises GradientError |
 | | - | nothing to carry: integers, booleans, Python values, results of shapes alone |
+| jvp | yes | the sample call carries tangents |
+| | refused | a tangent raises GradientError |
+| vmap | at once | every op of the sample call runs once for all examples |
+| | loop | for a part of it NumPy is called example by example |
+| | refused | Python would need values that differ, or it writes where vmap can't |
 | jit | compiled | the sample call becomes kernels, views and copies |
 | | host | the program calls NumPy there, or for a part of it |
 | | eager | a function that calls it runs eagerly, and `explain` names it |
@@ -268,19 +277,23 @@ it asks the objects how they are made and runs a sample call of every function.
 
 def table_of(lines: list[Line]) -> str:
     rows = "\n".join(line.cells() for line in lines)
-    return f"| name | how | gradient | jit | note |\n|---|---|---|---|---|\n{rows}\n"
+    head = "| name | how | gradient | jvp | vmap | jit | note |\n|---|---|---|---|---|---|---|\n"
+    return f"{head}{rows}\n"
 
 
 def counts(found: dict[str, list[Line]]) -> str:
     """How many names of each section are there, differentiate and compile."""
-    text = "| | there | gradient | refused | compiled | with host calls | eager |\n"
-    text += "|---|---|---|---|---|---|---|\n"
+    text = "| | there | gradient | jvp | no derivative | vmap | by loop | refused | "
+    text += "compiled | with host calls | eager |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
     for title, lines in found.items():
         there = sum(line.how != "absent" for line in lines)
         gradient = Counter(line.gradient for line in lines)
+        jvp, vmap = (Counter(getattr(line, name) for line in lines) for name in ("jvp", "vmap"))
         jit = Counter(line.jit for line in lines)
         hosts = jit["host"] + jit["compiled, host"]
-        cells = [gradient["yes"], gradient["refused"], jit["compiled"], hosts, jit["eager"]]
+        cells = [gradient["yes"], jvp["yes"], gradient["refused"]]
+        cells += [vmap["at once"], vmap["loop"], vmap["refused"]]
+        cells += [jit["compiled"], hosts, jit["eager"]]
         shown = [str(n) if n else "" for n in cells]
         text += f"| {title} | {there} of {len(lines)} | {' | '.join(shown)} |\n"
     return text

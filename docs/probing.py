@@ -1,8 +1,8 @@
-"""Try NumPy's functions on Arrays: does a gradient flow, and what does jit make of a call?
+"""Try NumPy's functions on Arrays: do derivatives flow, and what do vmap and jit make of a call?
 
 Each function gets a sample call: one from SAMPLES, or the first of GENERIC that NumPy itself
-accepts. `gradient` runs it on Arrays that require gradients, `compiled` records it and schedules
-the graph without making machine code. Called by `make_coverage.py`.
+accepts. `gradient` and `forward` run it on Arrays that require gradients or have tangents,
+`batched` inside vmap, `compiled` records it and schedules the graph without making machine code. Called by `make_coverage.py`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 import numen as nm
 from numen.compiler import pipeline
 from numen.compiler.passes.schedule import HostStep, HostWrite
-from numen.errors import GradientError
+from numen.dispatch import frames
+from numen.errors import GradientError, TransformError
 from numen.tracing.build import build
 from numen.tracing.tree import _known
 
@@ -304,6 +306,61 @@ class Probe:
             except Exception as error:
                 return failed(self, error)
         return "yes"
+
+    def forward(self) -> str:
+        """yes, refused, `-` where no result is floating, or error."""
+        if self.gradient() == "-":
+            return "-"
+        floats = [name for name in self.names if name in FLOATS]
+
+        def call(*chosen: Any) -> Any:
+            given = {name: nm.array(arrays()[name]) for name in self.names}
+            result = self.function(nm)(**given | dict(zip(floats, chosen, strict=True)))
+            return [a for a in _arrays_in(result) if a.dtype.kind in "fc"]
+
+        primals = [nm.array(arrays()[name]) for name in floats]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                nm.jvp(call, primals, [nm.ones_like(p) for p in primals])
+            except (GradientError, TransformError):
+                return "refused"
+            except Exception as error:
+                return failed(self, error)
+        return "yes"
+
+    def batched(self) -> str:
+        """at once, loop, refused, `-` where no result is an array, or error.
+
+        The examples have the same values, so that no result's shape differs between them.
+        """
+        given = [nm.array(np.stack([arrays()[name]] * 2)) for name in self.names]
+        loops: list[str] = []
+        by_example = frames.on_host
+
+        def noted(function: Any, name: str, *rest: Any) -> Any:
+            loops.append(name)
+            return by_example(function, name, *rest)
+
+        with warnings.catch_warnings(), mock.patch.object(frames, "on_host", noted):
+            warnings.simplefilter("ignore")
+            try:
+                plain = self.function(nm)(*[nm.array(arrays()[name]) for name in self.names])
+                if next(_arrays_in(plain), None) is None or not self.names:
+                    return "-"
+                found = nm.vmap(lambda *xs: list(_arrays_in(self.function(nm)(*xs))))(*given)
+            except (GradientError, TransformError):
+                return "refused"
+            except Exception as error:
+                return failed(self, error)
+        if "empty" in self.text:
+            return "at once"  # no values to compare
+        for one, both in zip(_arrays_in(plain), found, strict=True):
+            for row in np.asarray(both):
+                exact = one.dtype.kind not in "fc"
+                if not np.array_equal(row, one) if exact else not np.allclose(row, one, 1e-9):
+                    return failed(self, ValueError(f"vmap gives {row}, a loop {one}"))
+        return "loop" if loops else "at once"
 
     def compiled(self) -> str:
         """compiled, host, both (`compiled, host`), eager, or `-` where Python knows the result."""

@@ -621,3 +621,82 @@ def test_a_long_line_is_cut():
     code = compile("\n" * 3 + "x" * 300, __file__, "exec")
     line = places.describe_place((code, 0))
     assert len(line.split(": ", 1)[-1]) <= places.LONGEST_LINE
+
+
+# ------------------------------------------------------------ every way to write
+
+WAYS = """
+y += 1
+y **= 2
+y @= nm.eye(3) * 2
+y[0] = 4
+y[1:, :2] = 4
+y[y > 1] = 0.5
+y[[0, 2]] = 3.0
+y[nm.array([0, 1])] += 1
+y.flat[2] = 9
+y.flat = 2.0
+y.fill(2)
+y.sort()
+y.partition(1)
+nm.put(y, [0], 7)
+nm.place(y, y > 1, [0.5])
+nm.putmask(y, y > 1, 0.5)
+nm.copyto(y, 3.0)
+nm.fill_diagonal(y, 3.0)
+nm.put_along_axis(y, nm.array([[0], [0], [0]]), 9.0, 1)
+nm.add.at(y, [0], 1.0)
+nm.exp(y, out=y)
+nm.add(y, 1, out=y, where=y > 1)
+nm.cumsum(y, axis=0, out=y)
+nm.matmul(y, nm.eye(3) * 3, out=y)
+nm.clip(y, 0, 1, out=y)
+nm.sum(nm.ones((3, 3)), axis=0, out=y[0])
+nm.random.default_rng(0).shuffle(y)
+nm.nan_to_num(y, copy=False)
+y.T[0] += 1
+y.reshape(9)[3] = 5
+y.real += 1
+y.view()[0] = 4
+y[:, None][0] *= 3
+nm.squeeze(y)[0] = 1
+nm.asarray(y)[0] = 1
+nm.split(y, 3)[1][...] = 2
+nm.flip(y)[0] = 3
+nm.lib.stride_tricks.as_strided(y, (3,), (8,))[0] = 5
+[row.__imul__(2) for row in y]
+nm.einsum("ii->i", y)[...] = 7
+y.detach()[0] = 5
+y.detach().T[0] = 5
+nm.frombuffer(y.detach(), nm.float64)[0] = 2
+nm.from_dlpack(y.detach())[0] = 3
+nm.array(y, copy=False)[0] = 2
+nm.nn.init.zeros_(y)
+""".strip().splitlines()
+
+MATRIX = np.array([[0.7, 1.3, 2.1], [0.2, 1.1, 3.0], [1.5, 0.4, 0.9]])
+SAVERS = {
+    "computed": lambda x, y: nm.sin(y),
+    "row": lambda x, y: y[0] * y[0],
+    "product": lambda x, y: y @ y,
+    "constant": lambda x, y: x * y,
+}
+
+
+@pytest.mark.parametrize("saver", SAVERS)
+@pytest.mark.parametrize("way", WAYS)
+def test_no_way_to_write_gives_a_wrong_gradient(way, saver):
+    x = nm.array(MATRIX, requires_grad=True)
+    y = nm.array(MATRIX) if saver == "constant" else x * 2
+    z = SAVERS[saver](x, y)
+    expected = nm.grad(lambda v: SAVERS[saver](v, y if saver == "constant" else v * 2).sum())(x)
+    scope = {"nm": nm, "y": y}
+    exec(compile(way, "<way>", "exec"), scope)
+    try:
+        z.sum().backward()
+    except nm.GradientError as error:
+        text = str(error)
+        assert f'saved in   File "{__file__}", line ' in text
+        assert 'written in File "<way>", line 1, in <' in text
+    else:
+        np.testing.assert_array_equal(x.grad, expected)

@@ -1,6 +1,8 @@
 """numen.linalg and numen.fft under vmap, jvp, jacobians and hessians, against loops and
 differences."""
 
+from operator import attrgetter
+
 import numpy as np
 import pytest
 from recorded import matrices, uniform
@@ -90,24 +92,27 @@ def test_hessians_forward_and_reverse_agree(name):
     assert_close(forward.numpy(), reverse.numpy(), 10_000)
 
 
+@pytest.mark.parametrize("name", ["roots", "polynomial.polynomial.polyroots"])
 @pytest.mark.parametrize("coefficients", [[2.0, -3.0, 1.5, 4.0], [1.0, -3.0, 2.0], [2.0, 1.0]])
-def test_roots(coefficients):
+def test_roots(coefficients, name):
     p, step = np.array(coefficients), 1e-6
+    mine, numpys = attrgetter(name)(nm), attrgetter(name)(np)
 
     def sizes(p):
-        return abs(nm.roots(p))
+        return abs(mine(p))
 
     expected = np.stack(
         [
-            (np.abs(np.roots(p + step * e)) - np.abs(np.roots(p - step * e))) / (2 * step)
+            (np.abs(numpys(p + step * e)) - np.abs(numpys(p - step * e))) / (2 * step)
             for e in np.eye(len(p))
         ],
         1,
     )
     assert_close(nm.jacrev(sizes)(nm.array(p)).numpy(), expected, table=DIFFERENCES)
     assert_close(nm.jacfwd(sizes)(nm.array(p)).numpy(), expected, table=DIFFERENCES)
-    x = nm.array(p, requires_grad=True)
-    assert nm.roots(x).dtype == np.roots(p).dtype
+    found = mine(nm.array(p, requires_grad=True)).detach().numpy()
+    assert found.dtype == numpys(p).dtype
+    assert_close(found, numpys(p), 10)
 
 
 def test_roots_with_zeros_at_the_ends_have_no_gradient():
@@ -115,3 +120,12 @@ def test_roots_with_zeros_at_the_ends_have_no_gradient():
     assert nm.roots(x).detach().tolist() == [2, 1]
     with pytest.raises(nm.GradientError, match="roots"):
         nm.roots(x).sum().backward()
+
+
+def test_series_at_points_under_transforms():
+    polyval = nm.polynomial.polynomial.polyval
+    x, t = nm.array([0.5, 2.0]), nm.array([1.0, -1.0])
+    value, tangent = nm.jvp(lambda v: polyval(v, [1.0, 2.0, 3.0]), (x,), (t,))
+    assert value.tolist() == [2.75, 17]
+    assert tangent.tolist() == [5, -14]
+    assert nm.vmap(lambda v: polyval(v, [1.0, 2.0, 3.0]))(x).tolist() == [2.75, 17]

@@ -87,6 +87,8 @@ def layer(name: str, made: Any) -> Any:
     def change(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
             return nm.asarray(convert.to_numpy(value))
+        if isinstance(value, torch.nn.TransformerEncoderLayer):
+            return encoder_layer(value)
         if callable(value):
             found = getattr(value, "__name__", type(value).__name__)
             if not hasattr(nm.nn.functional, found):
@@ -101,6 +103,21 @@ def layer(name: str, made: Any) -> Any:
         settings.pop(old, None)
     return getattr(nm.nn, name)(
         *[change(a) for a in made.args], **{k: change(v) for k, v in settings.items()}
+    )
+
+
+def encoder_layer(theirs: torch.nn.TransformerEncoderLayer) -> Any:
+    """The layer that a TransformerEncoder copies, read off torch's."""
+    return nm.nn.TransformerEncoderLayer(
+        theirs.self_attn.embed_dim,
+        theirs.self_attn.num_heads,
+        theirs.linear1.out_features,
+        theirs.dropout.p,
+        getattr(nm.nn.functional, theirs.activation.__name__),
+        theirs.norm1.eps,
+        theirs.self_attn.batch_first,
+        theirs.norm_first,
+        theirs.linear1.bias is not None,
     )
 
 

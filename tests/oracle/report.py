@@ -32,8 +32,8 @@ of sum(result * cotangent), with a random cotangent, are compared in float64, fl
 complex128. A layer takes over torch's state and runs in training and in evaluation; an optimiser
 makes ten steps from the same gradients. `tests/oracle/mapping.py` says which function stands for
 which operation. Pointwise operations are compared element by element, others relative to the
-largest term: {bounds}. This page is of torch {version}; `make oracle ARGS="--write docs/oracle.md"`
-writes it.
+largest term: {bounds}.
+This page is of torch {version}; `make oracle ARGS="--write docs/oracle.md"` writes it.
 """
 
 EXPLANATION = """\
@@ -147,7 +147,7 @@ def page(results: list[dict[str, Any]]) -> str:
         "",
         *EXPLANATION.splitlines(),
         "",
-        "| operations | where | what differs | samples | right | why |",
+        "| operations | where | what differs | times | right | why |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     found = Counter(
@@ -159,7 +159,7 @@ def page(results: list[dict[str, Any]]) -> str:
         kinds = ", ".join(reason.kinds)
         lines.append(
             f"| {names} | {reason.condition} | {kinds} | {count} | {reason.right} "
-            f"| {reason.because} |".replace("|...|", "...")
+            f"| {reason.because} |"
         )
     lines += ["", "## Samples left out", "", "| why | samples |", "| --- | --- |"]
     left_out = sum((t["left out"] for t in sums), Counter())

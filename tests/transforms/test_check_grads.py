@@ -38,7 +38,9 @@ def test_right_derivatives_pass():
 
     check_grads(f, (point(2, 3), point(3)), order=3)
     check_grads(f, (point(2, 3), point(3)), order=2, modes="rev")
-    check_grads(lambda tree, k: tree["w"] * tree["list"][0] ** k, ({"w": point(2), "list": [point(2)]}, 3))
+    check_grads(
+        lambda tree, k: tree["w"] * tree["list"][0] ** k, ({"w": point(2), "list": [point(2)]}, 3)
+    )
     check_grads(lambda x, i: x[i], (point(4), nm.array([0, 2, 2])))
     check_grads(lambda z: nm.exp(z) * nm.conj(z), (point(3, dtype=complex),), order=2)
     check_grads(lambda z: nm.abs(z), (point(3, dtype=complex),), order=2)
@@ -99,7 +101,9 @@ def test_gradcheck_of_jacobians():
     a = point(2, 3).requires_grad_()
     b = point(3).requires_grad_()
     z = point(2, dtype=complex).requires_grad_()
-    assert gradcheck(lambda a, b, k: (nm.sin(a) @ b * k, a * 2), (a, b, 3.0), check_batched_grad=True)
+    assert gradcheck(
+        lambda a, b, k: (nm.sin(a) @ b * k, a * 2), (a, b, 3.0), check_batched_grad=True
+    )
     assert gradcheck(lambda z: z * nm.conj(z) * z, z, check_forward_ad=True)
     assert gradcheck(lambda z: nm.real(z), z)
     assert gradcheck(lambda a: a * b, a, fast_mode=True, check_forward_ad=True)

@@ -46,7 +46,9 @@ def test_values_and_gradients_by_the_given_parameters():
     want = nm.grad(lambda p: (by_hand(p, x) ** 2).sum())(new)
     for name in new:
         close(got[name], want[name])
-    close(nm.jvp(loss, (new,), (new,)), nm.jvp(lambda p: (by_hand(p, x) ** 2).sum(), (new,), (new,)))
+    close(
+        nm.jvp(loss, (new,), (new,)), nm.jvp(lambda p: (by_hand(p, x) ** 2).sum(), (new,), (new,))
+    )
     assert all(a is b for a, b in zip(net.parameters(), own.values(), strict=True))
     assert all(p.grad is None for p in net.parameters())
     # leaves of the user's own get their gradients
@@ -122,7 +124,12 @@ def test_shared_parameters():
     close(functional_call(module, {"a.weight": two}, x), [4, 4])
     close(functional_call(module, {"b.weight": two}, x, strict=True), [4, 4])
     one = functional_call(module, {"b.weight": two}, x, tie_weights=False)
-    close(one, functional_call(module, {"a.weight": module.a.weight, "b.weight": two}, x, tie_weights=False))
+    close(
+        one,
+        functional_call(
+            module, {"a.weight": module.a.weight, "b.weight": two}, x, tie_weights=False
+        ),
+    )
     with pytest.raises(ValueError, match="one parameter"):
         functional_call(module, {"a.weight": eye, "b.weight": two}, x)
     close(functional_call(module, {"a.weight": eye, "b.weight": two}, x, tie_weights=False), [2, 2])
@@ -147,10 +154,15 @@ def test_ensembles_and_gradients_of_each_example():
     net, p = models[0], others(models[0])
     each = nm.vmap(nm.grad(lambda q, v: (run(q, v) ** 2).sum()), (None, 0))(p, x)
     for i in range(5):
-        close(each["0.weight"][i], nm.grad(lambda q, i=i: (by_hand(q, x[i]) ** 2).sum())(p)["0.weight"])
+        close(
+            each["0.weight"][i],
+            nm.grad(lambda q, i=i: (by_hand(q, x[i]) ** 2).sum())(p)["0.weight"],
+        )
     norm = nm.nn.BatchNorm1d(3)
     assert set(stack_module_state([norm, norm])[1]) == {
-        "running_mean", "running_var", "num_batches_tracked"
+        "running_mean",
+        "running_var",
+        "num_batches_tracked",
     }
     with pytest.raises(ValueError, match="at least one"):
         stack_module_state([])
@@ -208,7 +220,9 @@ def test_threads_take_turns():
 
 def test_it_agrees_with_torch():
     torch = pytest.importorskip("torch")
-    net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2)).double()
+    net = torch.nn.Sequential(
+        torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2)
+    ).double()
     ours, x = network(), data(5, 3)
     new = others(ours)
     theirs = {n: torch.tensor(np.asarray(p)) for n, p in new.items()}

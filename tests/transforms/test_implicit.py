@@ -1,4 +1,4 @@
-"""Implicit differentiation: solutions and their derivatives against closed forms and differences."""
+"""Implicit differentiation: solutions against closed forms and finite differences."""
 
 import numpy as np
 import pytest
@@ -94,7 +94,10 @@ def test_ridge_regression_against_its_closed_form():
 
     def by_products(alpha, data, y):
         return linear_solve(
-            lambda w, alpha, data: data.T @ (data @ w) + alpha * w, data.T @ y, alpha, data,
+            lambda w, alpha, data: data.T @ (data @ w) + alpha * w,
+            data.T @ y,
+            alpha,
+            data,
             symmetric=True,
         )
 
@@ -114,8 +117,8 @@ def test_ridge_regression_against_its_closed_form():
             close(got, want)
         close(nm.hessian(loss)(*args), nm.hessian(reference)(*args))
         close(nm.jacfwd(loss)(*args), nm.jacfwd(reference)(*args))
-        mixed = nm.grad(lambda d, f=loss: (nm.grad(f)(args[0], d, y) ** 2))(data)
-        close(mixed, nm.grad(lambda d: (nm.grad(reference)(args[0], d, y) ** 2))(data))
+        mixed = nm.grad(lambda d, f=loss: nm.grad(f)(args[0], d, y) ** 2)(data)
+        close(mixed, nm.grad(lambda d: nm.grad(reference)(args[0], d, y) ** 2)(data))
 
 
 def test_a_deep_equilibrium_layer():
@@ -199,6 +202,7 @@ def test_linear_solve_and_its_solvers():
 
     for solve in (None, gmres, lambda mv, b: nm.array(np.asarray(plain(a, b.detach())))):
         if solve is gmres:
+
             def solver(matvec, b):
                 return gmres(lambda v: [matvec(v[0])], [b])[0]
         else:
@@ -222,6 +226,7 @@ def test_linear_solve_and_its_solvers():
     many = nm.array(RNG.normal(size=(3, 6)))
     close(nm.vmap(lambda b: linear_solve(product, b, a))(many), plain(a, many.T).T)
     for solver in (conjugate_gradients, gmres):
+
         def batched(b, solver=solver):
             return linear_solve(
                 lambda v: spd @ v, b, solve=lambda mv, r: solver(lambda v: [mv(v[0])], [r])[0]
@@ -243,6 +248,7 @@ def test_large_systems_are_not_made_dense():
         return d * v + 0.2 * (nm.roll(v, 1) + nm.roll(v, -1))
 
     for matvec, sym in ((product, False), (symmetric, True)):
+
         def solution(d, b, matvec=matvec, sym=sym):
             return linear_solve(matvec, b, d, symmetric=sym)
 
@@ -271,7 +277,9 @@ def test_solvers_of_the_user():
         return b / matvec(nm.array(1.0))
 
     def f(a):
-        return root(lambda x, a: x * x - a, nm.array(1.0), a, solve=bisection, tangent_solve=tangent)
+        return root(
+            lambda x, a: x * x - a, nm.array(1.0), a, solve=bisection, tangent_solve=tangent
+        )
 
     close(f(nm.array(4.0)), 2, 1e-12)
     close(nm.grad(f)(nm.array(4.0)), 0.25)
@@ -321,7 +329,7 @@ def test_failures_say_what_is_left():
 
 def test_written_arguments_and_freed_graphs_raise():
     a = nm.array(4.0, requires_grad=True)
-    b = (a * nm.ones(1))
+    b = a * nm.ones(1)
     out = root(lambda x, b: x * x - b, nm.ones(1), b)
     b += 1
     with pytest.raises(GradientError, match="in place"):

@@ -108,3 +108,12 @@ def test_bad_arguments():
             jacobian(f, 3)(nm.array(X))
         with pytest.raises((GradientError, TypeError), match=r"derivative|floating"):
             jacobian(lambda x: x)(nm.array([1, 2]))
+
+
+def test_complex_arguments():
+    z = nm.array([1 + 2j, 0.5 - 1j])
+    forward, reverse = nm.jacfwd(lambda z: z * z)(z), nm.jacrev(lambda z: z * z)(z)
+    np.testing.assert_allclose(forward.numpy(), np.diag(2 * z.numpy()))
+    np.testing.assert_allclose(reverse.numpy(), np.diag(2 * z.numpy()).conj())
+    magnitude = nm.jacrev(lambda z: abs(z) ** 2)(z)  # a real result: the gradient
+    np.testing.assert_allclose(magnitude.numpy(), np.diag(2 * z.numpy()), 1e-12)

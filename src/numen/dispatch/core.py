@@ -77,12 +77,16 @@ class Cell:
 
 class Twin(Cell):
     """The cell of an array that has another one's memory and a gradient of its own (the argument of
-    a transform): views of its own, and the other's time stamp, so that a write is seen by both."""
+    a transform): views of its own, and the other's time stamp, so that a write is seen by both.
 
-    __slots__ = ("source",)
+    It holds the other array, as a view holds its base: `places.ALONE` counts on that.
+    """
 
-    def __init__(self, source: Cell) -> None:
-        self.source = source
+    __slots__ = ("array", "source")
+
+    def __init__(self, array: ArrayCore) -> None:
+        self.array = array
+        self.source: Cell = array._v.cell
         self.views = []
         self.escaped = False
 

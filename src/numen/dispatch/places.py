@@ -11,7 +11,7 @@ from __future__ import annotations
 import linecache
 import os
 from itertools import islice
-from sys import _getframe
+from sys import _getframe, getrefcount
 from types import CodeType, FrameType
 from typing import Any
 
@@ -23,6 +23,26 @@ ON = False
 """Whether an array asked for gradients yet: before that no write can spoil one."""
 
 LONGEST_LINE = 100
+
+
+class _Probe:
+    """Counts the references to an object that one variable holds, where its method runs."""
+
+    count = 0
+
+    def __setitem__(self, key: int, value: int) -> None:
+        _Probe.count = getrefcount(self)
+
+
+def _references() -> int:
+    probe = _Probe()
+    probe[0] = 0
+    return probe.count
+
+
+ALONE = _references()
+"""`sys.getrefcount(self)` in `x[i] = y` and `x += y` where nothing but one name holds x: no op has
+saved it, so the place of such a write is of no use to anybody."""
 
 _OURS = tuple(
     [os.path.join(os.path.dirname(path), "") for path in (os.path.dirname(__file__), np.__file__)]

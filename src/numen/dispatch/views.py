@@ -55,8 +55,8 @@ def register_twin(result: ArrayCore, source: ArrayCore) -> None:
     if memory is SCALAR:
         return  # nobody writes it
     if memory is None:
-        memory = source._v = Cell()
-    result._v = Twin(memory.cell)
+        source._v = Cell()
+    result._v = Twin(source)
 
 
 def remember(cell: Cell, view: ArrayCore) -> None:

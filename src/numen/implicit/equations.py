@@ -142,8 +142,9 @@ def fixed_point(
 
         def own(g: Any, x: Any) -> Any:
             def step(v: Any) -> Any:
-                return structure.unflatten(plain(lambda u: flatten(g(structure.unflatten(u)))[0])(
-                    flatten(v)[0]))
+                return structure.unflatten(
+                    plain(lambda u: flatten(g(structure.unflatten(u)))[0])(flatten(v)[0])
+                )
 
             return given(step, x)
 
@@ -211,9 +212,7 @@ def linear_solve(
 
     def default(g: Callable[[Leaves], Leaves], x: Leaves, leaves: Leaves) -> Leaves:
         wanted = leaves[len(leaves) - count :]
-        return systems.solve(
-            lambda v: [r + w for r, w in zip(g(v), wanted, strict=True)], wanted
-        )
+        return systems.solve(lambda v: [r + w for r, w in zip(g(v), wanted, strict=True)], wanted)
 
     start = [v * 0 for v in right]
     return _solution(
@@ -243,9 +242,7 @@ def _difference(a: Any, b: Any, name: str) -> Any:
     return a - b
 
 
-def _systems(
-    solve: Any, transpose_solve: Any, symmetric: bool, structure: Structure
-) -> Systems:
+def _systems(solve: Any, transpose_solve: Any, symmetric: bool, structure: Structure) -> Systems:
     """The user's linear solvers, or the default ones, on flat lists."""
     forward = default_solver(symmetric) if solve is None else _on_lists(solve, structure)
     if transpose_solve is None:

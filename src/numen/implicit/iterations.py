@@ -7,6 +7,7 @@ all examples at once. Called by `equations.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -142,8 +143,8 @@ def _acceleration(xs: list[Vector], gs: list[Vector]) -> Any:
     """What the last steps say the plain step misses."""
     if len(xs) < 2:
         return 0
-    dx = stack([b - a for a, b in zip(xs, xs[1:], strict=False)])
-    dg = stack([b - a for a, b in zip(gs, gs[1:], strict=False)])
+    dx = stack([b - a for a, b in pairwise(xs)])
+    dg = stack([b - a for a, b in pairwise(gs)])
     gram = dg.conj() @ dg.T
     count = len(xs) - 1
     eye = core.new_constant(np.eye(count, dtype=gram.dtype))

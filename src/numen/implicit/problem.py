@@ -1,9 +1,9 @@
 """The rule that differentiates solutions: the implicit function theorem.
 
 x solves r(x, args) = 0. Backwards: the cotangent g of x gives the solution w of J^T w = g, with J
-the derivative of r by x, and -w goes back through r to everything that r was computed from. Forward:
-the tangent solves J t = -dr. These linear problems are such rules again, so derivatives of any
-order exist. Called by `equations.py`.
+the derivative of r by x, and -w goes back through r to everything that r was computed from.
+Forward: the tangent solves J t = -dr. These linear problems are such rules again, so derivatives of
+any order exist. Called by `equations.py`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from numen.dispatch.primitive import Primitive
 from numen.errors import GradientError, ShapeError, TransformError, describe
 from numen.implicit.systems import LinearSolver, MatVec, Systems
 from numen.transforms import packs, rules
-from numen.transforms.checkpointing import Held, alias, boundary, carries_gradient
 from numen.transforms.forward import jvp, linearize
+from numen.transforms.recording import at_depth, without_node
+from numen.transforms.rerunning import Held, alias, boundary, carries_gradient
 from numen.transforms.reverse import vjp
 from numen.transforms.rules import Leaves
 
@@ -34,8 +35,9 @@ Solver = Callable[[Callable[[Leaves], Leaves], Leaves, Leaves], Leaves]
 """(function of x, start, args) -> x."""
 
 
-def solved(name: str, residual: Residual, solve: Solver, systems: Systems, args: Leaves,
-           start: Leaves) -> Leaves:
+def solved(
+    name: str, residual: Residual, solve: Solver, systems: Systems, args: Leaves, start: Leaves
+) -> Leaves:
     """A solution x of r(x, args) = 0, which can be differentiated by args and captured arrays."""
     bare = [_detached(x) for x in start]
     rule = Solution(name, residual, solve, systems, len(args))
@@ -69,7 +71,7 @@ class Solution(rules.Rule):
 
     def record(self, leaves: Leaves, depth: int) -> Leaves:
         needs = [carries_gradient(a, depth) for a in leaves]
-        bare = [rules.without_node(a) if n else a for a, n in zip(leaves, needs, strict=True)]
+        bare = [without_node(a) if n else a for a, n in zip(leaves, needs, strict=True)]
         return self._attached(rules.call(self, bare), leaves)
 
     def _attached(self, x: Leaves, leaves: Leaves) -> Leaves:
@@ -78,7 +80,7 @@ class Solution(rules.Rule):
             return x
         args = leaves[: self.count]
         depth = max([level_of(a) for a in (*args, *x)], default=0)
-        values = [_bare(rules.at_depth(v, depth)) for v in x]
+        values = [_bare(at_depth(v, depth)) for v in x]
         begin = core.next_stamp()
         inputs = [alias(v, False) for v in values]
         with packs.at_level(depth):
@@ -216,7 +218,7 @@ class _Backward:
             x = [self._result(v, i, node) for i, v in enumerate(x)]
         depth = max([level_of(a) for a in (*args, *x)], default=0)
         if not create:
-            args = [rules.without_node(a) if carries_gradient(a, depth) else a for a in args]
+            args = [without_node(a) if carries_gradient(a, depth) else a for a in args]
         with modes.set_grad_enabled(create):
             w = rule.transposed(x, args, seeds)
         with modes.set_grad_enabled(True), packs.at_level(depth):

@@ -7,7 +7,7 @@ Used by `problem.py` for derivatives and by `equations.linear_solve`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -102,6 +102,8 @@ def conjugate_gradients(matvec: MatVec, b: Leaves) -> Leaves:
             break
         ap = product(p)
         curvature = (p.conj() * ap).sum().real
+        if greatest(where((curvature <= 0) & (square > allowed), 1, 0)) > 0:
+            break  # not positive definite
         alpha = square / where(curvature == 0, 1, curvature)
         x = x + alpha * p
         r = r - alpha * ap

@@ -56,8 +56,9 @@ class Packing:
             If they don't have the shapes of the first ones, or are complex where those are real.
         """
         if [tuple(x.shape) for x in leaves] != self.shapes:
-            raise ShapeError(f"{what}: expected arrays of shapes {self.shapes}; got "
-                             f"{describe(*leaves)}")
+            raise ShapeError(
+                f"{what}: expected arrays of shapes {self.shapes}; got {describe(*leaves)}"
+            )
         for x, dtype in zip(leaves, self.dtypes, strict=True):
             if x.dtype.kind == "c" and dtype.kind != "c":
                 raise DTypeError(f"{what}: a complex value for a {dtype} unknown")

@@ -146,6 +146,8 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_V
     x = as_array(a)
     if not isinstance(rcond, (int, float, type(None))) or x.ndim < 2:
         return NotImplemented
+    if hermitian and x.shape[-1] != x.shape[-2]:
+        return NotImplemented
     if rtol is not NO_VALUE:
         if rcond is not None or not isinstance(rtol, (int, float, type(None))):
             return NotImplemented

@@ -8,6 +8,7 @@ become positions. `array.py` inherits it; next: `indexing.py` for the parsing.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -173,7 +174,7 @@ class Access(Attributes):
             memory = self._v = Cell()
         cell = memory.cell
         cell.t = core.next_stamp()  # before, as what raises may have written a part
-        if places.ON:
+        if places.ON and (base is not self or getrefcount(self) > places.ALONE + 1):  # `base` too
             cell.place = places.here(1)
         kind = type(key)
         key = key if kind is int or kind is slice else indexing.raw(key)

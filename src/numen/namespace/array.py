@@ -183,7 +183,8 @@ class Array(Protocols, Access, Memory, Methods, GradientState, Scalars):
         if self._n is not None:
             raise GradientError("numpy: this array requires a gradient. Hint: detach().numpy()")
         self._leaves("numpy()")
-        data = on_host(self)
+        framed = type(self._d) is backends.FRAME
+        data = frames.exported(self._d, "numpy()") if framed else on_host(self)
         if data is not self._d:
             return data  # type: ignore[no-any-return]
         self._escape()

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core, modes, views
+from numen.dispatch import core, frames, modes, views
 from numen.dispatch.backends import module_of
 from numen.dispatch.convert import operand
 from numen.dispatch.core import SCALAR, ArrayCore, Cell, View
-from numen.errors import GradientError, describe
+from numen.errors import GradientError, TransformError, describe
 from numen.namespace.attributes import Attributes
 from numen.namespace.calling import run_host, wrap_results
 from numen.namespace.devices import moved
@@ -130,6 +130,7 @@ class Memory(Attributes):
             If the array carries a gradient.
         """
         refcheck = bool(index(refcheck))
+        self._keeps_its_form("resize")
         shape = new_shape[0] if len(new_shape) == 1 else new_shape
         if shape is None or not new_shape:
             return
@@ -205,10 +206,25 @@ class Memory(Attributes):
     def dtype(self, value: Any) -> None:
         self._reinterpreted("dtype", value)
 
+    def _keeps_its_form(self, name: str) -> None:
+        """Refuse to change the memory's form inside vmap and jvp.
+
+        Raises
+        ------
+        TransformError
+            If the array is a value of such a transform.
+        """
+        if type(self._d) is frames.Frame:
+            raise TransformError(
+                f"{name}: the form of a value of {self._d.level.kind} can't be changed in place; "
+                f"got {describe(self)}. Hint: reshape(), view() and np.resize() give new arrays"
+            )
+
     def _reinterpreted(self, name: str, value: Any) -> None:
         """Set an attribute of the memory itself, as NumPy lets programs do."""
         if self._v is SCALAR:
             raise AttributeError(f"attribute '{name}' of a scalar is not writable")
+        self._keeps_its_form(name)
         if self._n is not None:
             raise GradientError(
                 f"{name}: an array that requires a gradient can't be reinterpreted in place; got "

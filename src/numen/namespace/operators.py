@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator as python
 from collections.abc import Callable
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -296,7 +297,7 @@ def in_place(name: str) -> Op:
                 if cell is None:
                     cell = a._v = Cell()
                 cell.t = core.next_stamp()
-                if places.ON:
+                if places.ON and getrefcount(a) > places.ALONE:
                     cell.place = places.here(1)
                 return a
         return general(a, b)

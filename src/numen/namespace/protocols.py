@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import modes
+from numen.dispatch import frames, modes
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import SCALAR, ArrayCore
 from numen.errors import BackendError, GradientError, describe
@@ -97,6 +97,8 @@ class Protocols(Attributes):
         if self._n is not None and modes.grad_enabled():
             raise GradientError("__array__: this array requires a gradient. Hint: detach() it")
         data = self._d
+        if type(data) is frames.Frame:
+            data = frames.exported(data, "np.asarray()")
         if not isinstance(data, np.ndarray):
             raise BackendError(
                 f"__array__: implicit copy of a {describe(self)} from device {self.device!r}. "

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.core import ArrayCore
+from numen.dispatch.frames import Frame
 from numen.namespace.borrowed import borrow
 from numen.namespace.calling import arrays_in, recorded, run_host
 
@@ -60,9 +61,9 @@ def evaluating(module: str, name: str) -> Callable[..., Any]:
 
     def evaluate(x: Any, c: Any, tensor: bool = True) -> Any:
         function = getattr(importlib.import_module(module), name)
-        if isinstance(x, ArrayCore) and not arrays_in((c,), {}) and recorded((x,), {}):
+        if isinstance(x, ArrayCore) and not arrays_in((c,), {}):
             coefficients = np.asarray(c)
-            if coefficients.ndim == 1:
+            if coefficients.ndim == 1 and (recorded((x,), {}) or isinstance(x._d, Frame)):
                 return function(x, coefficients)
         return run_host(function, name, (x, c, tensor), {})
 

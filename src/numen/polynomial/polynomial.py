@@ -1,6 +1,7 @@
 """`numpy.polynomial.polynomial`: functions of the coefficients of power series."""
 
 from numen.polynomial.evaluating import evaluating, series
+from numen.polynomial.roots import polyroots as polyroots
 
 _SOURCE = "numpy.polynomial.polynomial"
 

@@ -158,8 +158,10 @@ shared = _around(np.random.mtrand._rand)
 
 def _version() -> Any:
     state = shared._numpy.get_state(legacy=False)
-    return repr(state) if "key" not in state["state"] else (
-        state["state"]["pos"], state["state"]["key"].tobytes(), state["has_gauss"]
+    return (
+        repr(state)
+        if "key" not in state["state"]
+        else (state["state"]["pos"], state["state"]["key"].tobytes(), state["has_gauss"])
     )
 
 

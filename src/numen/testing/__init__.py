@@ -15,7 +15,7 @@ from numen.namespace.layout import plain_argument
 from numen.testing.gradients import GradientCheckError, check_grads
 from numen.testing.jacobians import gradcheck, gradgradcheck
 
-_GRADIENTS = ["GradientCheckError", "check_grads", "gradcheck", "gradgradcheck"]
+_OURS = [f.__name__ for f in (GradientCheckError, check_grads, gradcheck, gradgradcheck)]
 
 _COMPARES = """assert_allclose assert_almost_equal assert_approx_equal assert_array_almost_equal
 assert_array_almost_equal_nulp assert_array_compare assert_array_equal assert_array_less
@@ -41,7 +41,7 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     import numpy.testing
 
-    return [*numpy.testing.__all__, *_GRADIENTS]
+    return [*numpy.testing.__all__, *_OURS]
 
 
 def _on_arrays(function: Any) -> Any:

@@ -42,7 +42,10 @@ class Flat:
     """
 
     def __init__(
-        self, f: Callable[..., Any], args: Sequence[Any], chosen: Callable[[Any], bool] | None = None
+        self,
+        f: Callable[..., Any],
+        args: Sequence[Any],
+        chosen: Callable[[Any], bool] | None = None,
     ) -> None:
         self.f = f
         self.everything: Values = []

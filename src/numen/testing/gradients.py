@@ -220,8 +220,9 @@ def _blame_reverse(
         analytic = pairing(grads[number][index], unit)
         excess = abs(analytic - numeric) / (atol + rtol * abs(numeric))
         if not excess <= 1:
-            faults.append((excess, f"{_place(flat, number, index, unit)}: "
-                           f"{difference(analytic, numeric)}"))
+            faults.append(
+                (excess, f"{_place(flat, number, index, unit)}: {difference(analytic, numeric)}")
+            )
     _raise_worst(faults, flat, limits, what)
 
 

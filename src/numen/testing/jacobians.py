@@ -170,8 +170,8 @@ def _asks(x: Any) -> bool:
 
 def _parts(values: Any) -> Matrix:
     """The real numbers that an array consists of."""
-    values = np.ascontiguousarray(values).reshape(-1)
-    return values.view(np.float64) if values.dtype.kind == "c" else values
+    flat: Matrix = np.ascontiguousarray(values).reshape(-1)
+    return flat.view(np.float64) if flat.dtype.kind == "c" else flat
 
 
 def _joined(arrays: Sequence[Any]) -> Matrix:
@@ -245,9 +245,10 @@ def _compare(
     out, out_index, out_unit = _units(outs)[row]
     leaf, index, unit = _units(flat.leaves)[column]
     raise GradientCheckError(
-        f"{what}: result {out}, element {out_index}{_part(out_unit)} by {flat.names[leaf]}, element "
-        f"{index}{_part(unit)}: {difference(found[row, column], numeric[row, column])}; "
-        f"{np.count_nonzero(bad)} of {bad.size} entries differ by more than atol {atol} + rtol {rtol}"
+        f"{what}: result {out}, element {out_index}{_part(out_unit)} by {flat.names[leaf]}, "
+        f"element {index}{_part(unit)}: {difference(found[row, column], numeric[row, column])}; "
+        f"{np.count_nonzero(bad)} of {bad.size} entries differ by more than atol {atol} + rtol "
+        f"{rtol}"
     )
 
 

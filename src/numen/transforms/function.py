@@ -1,14 +1,14 @@
 """Function: an op with hand-written forward and backward, as PyTorch's `torch.autograd.Function`.
 
 `apply` makes a rule for the call (`rules.py`). What forward saves in its context is held by the
-graph's node and put into a fresh context for each backward step. Next: `checkpointing.py`.
+graph's node and put into a fresh context for each backward step. Next: `contexts.py`.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,78 +17,10 @@ from numen.dispatch.convert import as_array
 from numen.dispatch.core import ArrayCore
 from numen.dispatch.frames import Level, level_of
 from numen.errors import GradientError, TransformError, describe
-from numen.transforms import rules
+from numen.transforms import recording, rules
+from numen.transforms.contexts import FunctionContext, VmapInfo
 from numen.transforms.rules import Leaves
 from numen.transforms.trees import flatten
-
-
-class FunctionContext:
-    """What forward tells backward; attributes may be set freely.
-
-    Attributes
-    ----------
-    needs_input_grad : tuple of bool
-        Which arguments of `apply` need a gradient.
-    saved_arrays, saved_tensors : tuple
-        What `save_for_backward` got.
-    """
-
-    def __init__(self, needs: Sequence[bool]) -> None:
-        self.needs_input_grad = tuple(needs)
-        self._saved: tuple[Any, ...] = ()
-        self._forward: tuple[Any, ...] = ()
-        self._silent: tuple[Any, ...] = ()
-        self._dirty: tuple[Any, ...] = ()
-        self._materialize = True
-
-    @property
-    def saved_arrays(self) -> tuple[Any, ...]:
-        return self._saved or self._forward
-
-    @property
-    def saved_tensors(self) -> tuple[Any, ...]:
-        return self.saved_arrays
-
-    def save_for_backward(self, *arrays: Any) -> None:
-        """Keep arguments and results of forward (or None) for backward, which may differentiate
-        through them.
-
-        Raises
-        ------
-        TypeError
-            If something else is given; make it an attribute of the context.
-        """
-        self._saved = _only_arrays(arrays, "save_for_backward")
-
-    def save_for_forward(self, *arrays: Any) -> None:
-        """Keep arrays for `jvp`."""
-        self._forward = _only_arrays(arrays, "save_for_forward")
-
-    def mark_non_differentiable(self, *results: Any) -> None:
-        """Say that results take no part in gradients; backward gets zeros for them."""
-        self._silent = results
-
-    def mark_dirty(self, *arguments: Any) -> None:
-        """Say that forward wrote into arguments, which it must return."""
-        self._dirty = arguments
-
-    def set_materialize_grads(self, value: bool) -> None:
-        """Whether backward gets zeros (the default) or None for results that have no gradient."""
-        self._materialize = bool(value)
-
-
-def _only_arrays(values: tuple[Any, ...], what: str) -> tuple[Any, ...]:
-    for v in values:
-        if v is not None and not isinstance(v, (ArrayCore, np.ndarray)):
-            raise TypeError(f"{what}: expected arrays or None, got {describe(v)}")
-    return values
-
-
-class VmapInfo(NamedTuple):
-    """What a Function's `vmap` is told: the number of examples, and vmap's `randomness`."""
-
-    batch_size: int
-    randomness: str
 
 
 class Function:
@@ -191,7 +123,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         )
         single = not isinstance(found, (tuple, list))
         results = [
-            rules.refusing(as_array(c), parents, message) if c is not None and parents else c
+            recording.refusing(as_array(c), parents, message) if c is not None and parents else c
             for c in ([found] if single else found)
         ]
         return results[0] if single else tuple(results)
@@ -214,7 +146,7 @@ class _FunctionRule(rules.Rule):
 
     def __init__(self, cls: type[Function], args: tuple[Any, ...]) -> None:
         if "_row" not in cls.__dict__:
-            cls._row = rules.row_of(cls.__qualname__)
+            cls._row = recording.row_of(cls.__qualname__)
         self.cls = cls
         self.name = cls.__qualname__
         self.prim = cls._row
@@ -358,5 +290,6 @@ def _in_front(x: Any, dim: int | None, size: int) -> Any:
     if dim is None:
         spread = slots.primitive("broadcast_to")(x, shape=(size, *x._d.shape))
         return slots.primitive("copy")(spread)
-    order = [i for i in range(x.ndim) if i != dim % x.ndim]
-    return slots.primitive("transpose")(x, axes=(dim % x.ndim, *order)) if dim else x
+    rank = len(x._d.shape)
+    order = [i for i in range(rank) if i != dim % rank]
+    return slots.primitive("transpose")(x, axes=(dim % rank, *order)) if dim else x

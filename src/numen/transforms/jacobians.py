@@ -47,7 +47,8 @@ def jacrev(
     -------
     callable
         Gives arrays of shape result.shape + argument.shape, in the result's containers with the
-        argument's containers inside. Of a complex result each row is the gradient of its element.
+        argument's containers inside. Of a complex result each row is the gradient of its element:
+        for an analytic function the conjugate of the derivative.
 
     Examples
     --------
@@ -91,7 +92,9 @@ def jacfwd(
 ) -> Callable[..., Any]:
     """Make the function of f's Jacobian, by forward mode: right for few arguments.
 
-    See `jacrev` for the parameters and the result's form; `randomness` is vmap's.
+    See `jacrev` for the parameters and the result's form; `randomness` is vmap's. For complex
+    arguments each column is the derivative along the real axis: of an analytic function its
+    derivative.
 
     Examples
     --------

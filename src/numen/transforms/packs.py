@@ -8,14 +8,15 @@ node, whose cotangent is a Pack of theirs, and above it an unpacking node for ea
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from numen.dispatch import core, modes, places, slots, views
 from numen.dispatch.backward import register_of
-from numen.dispatch.core import SCALAR, ArrayCore, Cell, Node, View
+from numen.dispatch.core import SCALAR, Cell, Node, View
 from numen.dispatch.primitive import Primitive
 
 
@@ -118,20 +119,16 @@ def with_node(out: Any, node: Node, copied: bool, holders: int) -> Any:
     return result
 
 
-class at_level:
+@contextmanager
+def at_level(depth: int) -> Iterator[None]:
     """Outside of the transforms of this thread that are deeper than `depth`: the user's function
     starts its own transforms there, and a value of a deeper one raises."""
-
-    def __init__(self, depth: int) -> None:
-        self.depth = depth
-        self.levels = modes.state.levels
-
-    def __enter__(self) -> None:
-        self._set(self.levels[: self.depth])
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        self._set(self.levels)
-
-    def _set(self, levels: tuple[Any, ...]) -> None:
-        modes.state.levels = levels
-        modes.state.level = len(levels)
+    state = modes.state
+    levels = state.levels
+    state.levels = levels[:depth]
+    state.level = len(state.levels)
+    try:
+        yield
+    finally:
+        state.levels = levels
+        state.level = len(levels)

@@ -13,11 +13,18 @@ from numen.dispatch.frames.examples import (
     on_host,
     spread_draws,
 )
-from numen.dispatch.frames.frame import Frame, below, concrete, has_left, innermost
+from numen.dispatch.frames.frame import (
+    Frame,
+    below,
+    concrete,
+    exported,
+    has_left,
+    innermost,
+)
 from numen.dispatch.frames.level import JVP, VMAP, Level
 from numen.dispatch.frames.looking import detached, level_of, lifted, newest_write
 from numen.dispatch.frames.ops import apply
 
 __all__ = ["JVP", "VMAP", "Frame", "Level", "apply", "below", "concrete", "detached"]
-__all__ += ["differing", "draw_by_example", "innermost", "level_of", "lifted", "module"]
-__all__ += ["newest_write", "on_host", "spread_draws", "writes"]
+__all__ += ["differing", "draw_by_example", "exported", "has_left", "innermost", "level_of"]
+__all__ += ["lifted", "module", "newest_write", "on_host", "spread_draws", "writes"]

@@ -14,7 +14,7 @@ import numpy as np
 
 from numen.dispatch import backends, core, slots
 from numen.dispatch.frames.level import VMAP, Level
-from numen.errors import TransformError, describe
+from numen.errors import GradientError, TransformError, describe
 
 
 class Frame:
@@ -245,6 +245,26 @@ def innermost(raw: Any) -> Any:
     while type(raw) is Frame:
         raw = raw.value._d
     return raw
+
+
+def exported(frame: Frame, what: str) -> Any:
+    """The ndarray of a Frame's values, for code that knows no transforms.
+
+    Raises
+    ------
+    TransformError
+        If the examples of a vmap differ in it.
+    GradientError
+        If a tangent would be lost.
+    """
+    raw: Any = frame
+    while type(raw) is Frame:
+        if raw.tangent is not None:
+            raise GradientError(
+                f"jvp: {what} would lose the tangent of a {describe(raw)}. Hint: detach() it"
+            )
+        raw = below(raw, what)._d
+    return concrete(raw, what)
 
 
 def has_left(frame: Frame, op: str) -> TransformError:

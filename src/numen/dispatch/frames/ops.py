@@ -76,7 +76,7 @@ def _check_ndim(
 ) -> None:
     """Raise what the op raises where an example has too few axes."""
     least = prim.least_ndim(**params) if callable(prim.least_ndim) else prim.least_ndim
-    arrays = [a if isinstance(a, ArrayCore) else np.asarray(a) for a in args]
+    arrays: list[Any] = [a if isinstance(a, ArrayCore) else np.asarray(a) for a in args]
     if any([len(a.shape) - t < n for a, t, n in zip(arrays, axes, least, strict=False)]):
         shapes = [tuple(a.shape[1:] if t else a.shape) for a, t in zip(arrays, axes, strict=True)]
         one = [np.zeros(shape, a.dtype) for shape, a in zip(shapes, arrays, strict=True)]

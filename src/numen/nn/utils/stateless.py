@@ -131,7 +131,7 @@ def _swapped(
     if tie_weights:
         chosen = _tied(places, chosen)
     before = []
-    for name, value in chosen.items():
+    for name in chosen:
         part, attribute, own = places[name]
         before.append((part, attribute, own, part._swapped))
     try:
@@ -150,9 +150,7 @@ def _swapped(
                 part.__dict__.pop("_swapped", None)
 
 
-def _tied(
-    places: Mapping[str, tuple[Any, str, Any]], chosen: Mapping[str, Any]
-) -> dict[str, Any]:
+def _tied(places: Mapping[str, tuple[Any, str, Any]], chosen: Mapping[str, Any]) -> dict[str, Any]:
     """The chosen arrays under all names of the parameters they stand for.
 
     Raises

@@ -1,0 +1,259 @@
+"""Recording: the node of a custom op's call, and what its backward step gives the user's code.
+
+The node holds what the forward function saved; saved arguments and results are part of the graph
+when the backward pass is recorded, other saved arrays are by running the forward function again.
+Called by `rules.py`. Next: `rerunning.py`.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from numen.dispatch import core, modes, views
+from numen.dispatch.backward import register_of
+from numen.dispatch.core import ArrayCore, Cell, Node, is_differentiable
+from numen.dispatch.frames import Frame, level_of, newest_write
+from numen.dispatch.primitive import Primitive
+from numen.errors import GradientError, TransformError, describe
+from numen.transforms import packs, rerunning
+from numen.transforms.rerunning import carries_gradient
+
+if TYPE_CHECKING:
+    from numen.transforms.rules import Rule
+
+Leaves = list[Any]
+
+
+def row_of(name: str) -> Primitive:
+    """The row of a custom op's nodes: only its backward pass is ever run."""
+
+    def impl(*args: Any, **params: Any) -> Any:
+        raise GradientError(f"{name}: has no row")
+
+    return Primitive(name, impl, vjp=_vjp)
+
+
+def _vjp(needs: Sequence[bool], g: Any, out: Any, *args: Any, call: Call) -> list[Any]:
+    return call.pull(needs, g, args)
+
+
+HOLDERS = 6
+"""References to a result that nobody but this module holds."""
+
+INPUT, OUTPUT, BETWEEN, OTHER = range(4)
+"""What a saved thing is: an argument, a result, an array that is neither, no array."""
+
+
+class Call:
+    """What the backward step of a recorded call needs beside the arrays that its node holds."""
+
+    def __init__(self, rule: Rule, count: int, recorded: Sequence[int], kinds: Any) -> None:
+        self.rule = rule
+        self.count = count  # of leaves
+        self.recorded = recorded  # which results have nodes
+        self.kinds = kinds  # for each saved thing: what it is, which result
+        self.node: Any = None
+
+    def pull(self, needs: Sequence[bool], g: Any, args: Sequence[Any]) -> list[Any]:
+        """The cotangents of the arguments, raw or Arrays as g is."""
+        parts, raw = packs.cotangents_of(g)
+        create = not raw and modes.grad_enabled()
+        cotangents: Leaves = [None] * len(self.rule.metas)
+        for index, part in zip(self.recorded, parts, strict=True):
+            cotangents[index] = part if part is None or not raw else _array(part)
+        saved = self._saved(args[-1], create)
+        needed = needs[: self.count]
+        with modes.set_grad_enabled(create):
+            found = self.rule.backward(saved, cotangents, needed)
+        results: list[Any] = [None] * len(args)
+        parents = self.node().parents
+        for i, c in enumerate(found):
+            if c is not None and needed[i]:
+                c = self.rule.fitting(c, tuple(parents[i].shape), i)
+                results[i] = core.unwrap(c) if raw else c
+        return results
+
+    def _saved(self, held: Any, create: bool) -> Leaves:
+        """The saved things as the user's code gets them; with `create`, as part of the graph."""
+        held.check(self.node())
+        saved = list(held.leaves)
+        if not create:
+            return saved
+        between = []
+        for place, (kind, index) in enumerate(self.kinds):
+            value = saved[place]
+            if kind == OUTPUT and index in self.recorded:
+                saved[place] = self._result(value, self.recorded.index(index))
+            elif kind == BETWEEN and value._n is None and is_differentiable(value._d.dtype):
+                between.append(place)
+        if between:
+            self._connect(saved, between, held.again)
+        return saved
+
+    def _result(self, value: Any, number: int) -> Any:
+        """A saved result as an Array that leads back to the call."""
+        array = core.ARRAY(value._d, None, value._v)
+        array._t = value._t
+        array._n = packs.result_node(self.node(), number, len(self.recorded), value._d)
+        return array
+
+    def _connect(self, saved: Leaves, between: Sequence[int], leaves: Any) -> None:
+        """Give saved arrays that are neither arguments nor results nodes of their own, which run
+        the forward function once more."""
+        rule, needs = self.rule, tuple([p is not None for p in self.node().parents[: self.count]])
+        if not rule.pure:
+            for place in between:
+                parents = tuple([p for p in self.node().parents[: self.count] if p is not None])
+                saved[place] = refusing(
+                    saved[place],
+                    parents,
+                    f"{rule.name}: its backward uses an array that forward computed and saved, "
+                    "which has no derivative of its own. Hint: return it from forward, or compute "
+                    "it in backward from saved arguments",
+                )
+            return
+        leaves.check(self.node())
+
+        def again(inner: Leaves) -> Leaves:
+            everything = rule.forward(inner, needs)[1]
+            return [everything[place] for place in between]
+
+        values = [saved[place] for place in between]
+        connected = rerunning.connected(rule.name, again, leaves.leaves, values)
+        for place, value in zip(between, connected, strict=True):
+            saved[place] = value
+
+
+def _array(raw: Any) -> Any:
+    return raw if isinstance(raw, ArrayCore) else core.ARRAY(np.asarray(raw))
+
+
+def recorded(rule: Rule, leaves: Leaves, depth: int) -> Leaves:
+    """The results of a rule, with a node above the arguments' nodes."""
+    needs = tuple([carries_gradient(a, depth) for a in leaves])
+    bare = [without_node(a) if need else a for a, need in zip(leaves, needs, strict=True)]
+    before = [newest_write(a) if need else 0 for a, need in zip(bare, needs, strict=True)]
+    outs, saved = rule.forward(bare, needs)
+    inputs = {id(b): i for i, b in enumerate(bare) if isinstance(b, ArrayCore)}
+    results = {id(o): i for i, o in enumerate(outs) if isinstance(o, ArrayCore)}
+    for i, (b, need) in enumerate(zip(bare, needs, strict=True)):
+        if need and i not in rule.dirty and newest_write(b) != before[i]:
+            raise GradientError(
+                f"{rule.name}: wrote into argument {i}, a {describe(b)}, in place; the rule gives "
+                "no gradient of that. Hint: write into a copy"
+            )
+    chosen = []
+    for i, o in enumerate(outs):
+        if isinstance(o, ArrayCore):
+            if level_of(o) > depth:
+                raise TransformError(
+                    f"{rule.name}: the result depends on a captured value of a vmap or jvp inside "
+                    "of which it is called. Hint: make it an argument"
+                )
+            if o._n is not None and level_of(o) == depth and id(o) not in inputs:
+                raise GradientError(capture_text(rule, o))
+            if is_differentiable(o._d.dtype) and not rule.silent(i):
+                chosen.append(i)
+    kinds, kept = [], []
+    for value in saved:
+        if not isinstance(value, ArrayCore):
+            kinds.append((OTHER, 0))
+        elif id(value) in inputs:
+            kinds.append((INPUT, 0))
+            value = leaves[inputs[id(value)]]
+        else:
+            kind = OUTPUT if id(value) in results else BETWEEN
+            kinds.append((kind, results.get(id(value), 0)))
+        kept.append(value)
+    if not chosen:
+        return outs
+    parents = tuple([a._n if need else None for a, need in zip(leaves, needs, strict=True)])
+    held = rerunning.Held(kept)
+    if rule.pure and any([kind == BETWEEN for kind, _ in kinds]):
+        held.again = rerunning.Held(leaves)
+    parents = (*parents, None)
+    args = (*[None] * len(leaves), held)
+    info = Call(rule, len(leaves), chosen, kinds)
+    lifted = {i: at_depth(outs[i], depth) for i in chosen}
+    raws = [lifted[i]._d for i in chosen]
+    node = packs.call_node(rule.prim, parents, args, {"call": info}, raws)
+    info.node = weakref.ref(node)
+    shown = []
+    for i, o in enumerate(outs):
+        if i in chosen:
+            own = packs.result_node(node, chosen.index(i), len(chosen), lifted[i]._d)
+            given = inputs.get(id(o))
+            if given in rule.dirty:
+                o = _written(leaves[given], own, rule.name)
+            else:
+                copied = given is not None or packs.shares(o, bare)
+                o = packs.with_node(lifted[i], own, copied, HOLDERS)
+        shown.append(o)
+    return shown
+
+
+def _written(x: Any, node: Node, name: str) -> Any:
+    """The argument that forward wrote in place and returned, now with the result's node."""
+    views.check_writable(x, name)
+    if x._v is None:
+        x._v = Cell()
+    stamp = x._v.cell.t
+    views.wrote(x, core.ARRAY(x._d, node))
+    x._v.cell.t = stamp  # the write came before the node was made
+    return x
+
+
+def without_node(a: Any) -> Any:
+    """An Array of the same memory without a node."""
+    bare = core.ARRAY(a._d)
+    views.register_detached(bare, a)
+    bare._t = register_of(a, bare)
+    return bare
+
+
+def at_depth(out: Any, depth: int) -> Any:
+    """A result as a value of the transform that the arguments belong to."""
+    if level_of(out) == depth:
+        return out
+    for level in modes.state.levels[level_of(out) : depth]:
+        out = core.ARRAY(Frame(level, out))
+    return out
+
+
+# ------------------------------------------------------------ what can't be differentiated
+
+
+def captured(rule: Rule, out: Any) -> Any:
+    """The result with a node whose backward pass says that the rule knows arguments alone."""
+    result = core.ARRAY(out._d, None, out._v)
+    result._t = register_of(out, result)
+    result._n = Node(
+        _CAPTURED, (out._n,), (None,), {"message": capture_text(rule, out)}, None, out._d
+    )
+    return result
+
+
+def capture_text(rule: Rule, out: Any) -> str:
+    return (
+        f"{rule.name}: the result, a {describe(out)}, depends on a captured array that carries a "
+        "gradient; the rule gives gradients of arguments alone. Hint: make it an argument, or "
+        "detach() it"
+    )
+
+
+def _refuse(needs: Sequence[bool], g: Any, out: Any, *args: Any, message: str) -> Any:
+    raise GradientError(message)
+
+
+_CAPTURED = Primitive("custom rule", lambda a, message: a, vjp=_refuse)
+
+
+def refusing(array: Any, parents: tuple[Any, ...], message: str) -> Any:
+    """An Array of the same values whose backward pass raises a GradientError."""
+    args = (None,) * len(parents)
+    node = Node(_CAPTURED, parents, args, {"message": message}, None, array._d)
+    return core.ARRAY(array._d, node)
