@@ -412,6 +412,33 @@ def test_hooks_run_in_second_derivatives():
     assert float(nm.grad(nm.grad(f))(nm.array(3.0))) == 60
 
 
+def times_ten(x):
+    def scale(g):
+        g *= 10
+
+    y = x * x
+    y.register_hook(scale)
+    return y.sum()
+
+
+def test_hooks_run_in_nested_transforms():
+    x = nm.array([[1.0, 2.0], [3.0, 4.0]])
+    assert nm.vmap(nm.grad(times_ten))(x).tolist() == [[20, 40], [60, 80]]
+    assert nm.hessian(times_ten)(x[0]).tolist() == [[20, 0], [0, 20]]
+    value, tangent = nm.jvp(nm.grad(times_ten), (x[0],), (x[1],))
+    assert (value.tolist(), tangent.tolist()) == ([20, 40], [60, 80])
+
+
+def test_complex_gradients():
+    z = nm.array([1 + 2j, 3 - 1j], requires_grad=True)
+    seen = []
+    y = z * z
+    y.register_hook(lambda g: seen.append(g.dtype) or 2 * g)
+    abs(y).sum().backward()  # of |z|^2: 2 z
+    np.testing.assert_allclose(z.grad, 4 * np.array([1 + 2j, 3 - 1j]))
+    assert seen == [np.complex128]
+
+
 def test_an_outer_leaf_s_hook_does_not_run_in_grad():
     x = nm.array(LEAF, requires_grad=True)
     seen = []

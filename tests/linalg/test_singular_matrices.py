@@ -190,6 +190,33 @@ def test_a_choice_of_basis_has_no_gradient(name, call):
     assert np.isfinite(x.grad.numpy()).all()
 
 
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("svd", lambda x: linalg.svd(x + 1j).U.real.sum()),
+        ("svd", lambda x: linalg.svd(x + 1j).Vh.imag.sum()),
+        ("eigh", lambda x: linalg.eigh(x * 1j + (x * 1j).T.conj()).eigenvectors.imag.sum()),
+        ("eig", lambda x: linalg.eig(x + 1j).eigenvectors.real.sum()),
+        ("eig", lambda x: linalg.eig(x - 9 * nm.tril(x)).eigenvectors.imag.sum()),
+    ],
+)
+def test_a_choice_of_phases_has_no_gradient(name, call):
+    x = nm.array(matrices(3, 3), requires_grad=True)
+    with pytest.raises(GradientError, match=f"{name} has no derivative through the phases"):
+        call(x).backward()
+    with pytest.raises(GradientError, match=f"{name} has no derivative through the phases"):
+        nm.grad(call)(x.detach())
+
+
+def test_factors_whose_phases_are_chosen_together_have_a_gradient():
+    x = nm.array(matrices(3, 3, complex=True), requires_grad=True)
+    u, _, v = linalg.svd(x)
+    (u[:, 0] * v[0]).real.sum().backward()
+    assert np.isfinite(x.grad.numpy()).all()
+    with pytest.raises(GradientError, match="svd has no derivative through the phases"):
+        linalg.svd(x).U[:, 0].real.sum().backward()
+
+
 def test_raw_factors_have_no_gradient():
     x = nm.array(matrices(3, 3), requires_grad=True)
     with pytest.raises(GradientError, match="qr"):

@@ -147,19 +147,32 @@ def unread_triangle(case: Any, finding: Any) -> bool:
     return bool(np.abs(read(ours - theirs)).max() <= bound * size and not unread.any())
 
 
+def hermitian_part(g: Any) -> Any:
+    return (g + np.conj(np.swapaxes(g, -1, -2))) / 2
+
+
+def same_change(case: Any, theirs: Any) -> bool:
+    """Gradients of one Hermitian part mean the same change of a Hermitian matrix."""
+    distance = np.abs(hermitian_part(case.our_gradients[0]) - hermitian_part(theirs))
+    bound = 1e-3 if case.dtype == "float32" else 1e-7
+    return bool(distance.max(initial=0.0) <= bound * max(1.0, np.abs(theirs).max(initial=0.0)))
+
+
 def other_triangle(case: Any, finding: Any) -> bool:
-    """The gradients have the same Hermitian part: they mean the same change of a Hermitian
-    matrix."""
-    ours, theirs = case.our_gradients[0], case.their_gradients[0]
+    return same_change(case, case.their_gradients[0])
 
-    def part(g: Any) -> Any:
-        return (g + np.conj(np.swapaxes(g, -1, -2))) / 2
 
-    bound = 1e-7 if ours.dtype.itemsize >= 8 and case.dtype != "float32" else 1e-3
-    return bool(
-        np.abs(part(ours) - part(theirs)).max(initial=0.0)
-        <= bound * max(1.0, np.abs(theirs).max(initial=0.0))
-    )
+def not_hermitian(case: Any, finding: Any) -> bool:
+    """torch's gradient at the Hermitian matrix of the input's lower triangle is numen's."""
+    lower = torch.tril(case.args[0].detach())
+    whole = lower + torch.tril(lower, -1).mH
+    whole.diagonal(dim1=-2, dim2=-1).imag.zero_() if whole.is_complex() else None
+    whole.requires_grad_()
+    out = torch.linalg.pinv(whole, hermitian=True)
+    (seed,) = cotangents([out], case.index)
+    total = (out * torch.tensor(seed)).sum()
+    (theirs,) = torch.autograd.grad(total.real if total.is_complex() else total, whole)
+    return not torch.equal(whole, case.args[0]) and same_change(case, to_numpy(theirs))
 
 
 def singular_matrix(case: Any, finding: Any) -> bool:
@@ -322,6 +335,30 @@ REASONS: tuple[Reason, ...] = (
         value_is_nan,
         "convention",
         "The value is NaN in both; torch's gradient is NaN too, numen's 0.",
+    ),
+    Reason(
+        (
+            "cholesky",
+            "linalg.cholesky",
+            "linalg.cholesky_ex",
+            "linalg.eigh",
+            "linalg.eigvalsh",
+        ),
+        ("gradient",),
+        "gradients with the same Hermitian part",
+        other_triangle,
+        "numen",
+        "These functions read one triangle, and numen's gradient is the derivative by what is read; "
+        "torch spreads it over both.",
+    ),
+    Reason(
+        ("linalg.pinv.hermitian",),
+        ("gradient",),
+        "a matrix that is not Hermitian",
+        not_hermitian,
+        "numen",
+        "The value reads the lower triangle alone, and so does numen's gradient; torch's formula "
+        "mixes in the other one.",
     ),
     Reason(
         ("cholesky_inverse", "cholesky_solve"),

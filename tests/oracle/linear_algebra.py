@@ -216,7 +216,7 @@ def pinv(
     x: Any, rcond: Any = None, *, atol: Any = None, rtol: Any = None, hermitian: bool = False
 ) -> Any:
     refuses(atol is not None, "an absolute tolerance")
-    eps = max(x.shape[-2:]) * np.finfo(x.dtype).eps
+    eps = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
     tolerance = rcond if rcond is not None else rtol if rtol is not None else eps
     return L.pinv(x, tolerance, hermitian)
 

@@ -11,7 +11,7 @@ import itertools
 
 import numpy as np
 import pytest
-from cases import quiet, samples
+from cases import ANY_BASIS, quiet, samples
 
 import numen as nm
 from numen.errors import GradientError
@@ -66,7 +66,7 @@ def data_of(x):
     return np.asarray(x.detach().numpy())
 
 
-@pytest.mark.parametrize("name", FLOATS)
+@pytest.mark.parametrize("name", [n for n in FLOATS if n not in ANY_BASIS])
 def test_forward_is_the_transpose_of_reverse(name):
     args, params, wrt = pick(name)
     f, primals = function_of(name, args, params, wrt)

@@ -266,7 +266,7 @@ def _freed(node: Node) -> GradientError:
 
 
 def _overwritten(node: Node, a: ArrayCore) -> GradientError:
-    written = getattr(a._v.cell, "place", None)
+    written = None if a._v is None else getattr(a._v.cell, "place", None)
     return GradientError(
         f"backward: {node.prim.name} saved a {describe(a)} that was written in place afterwards\n"
         f"  saved in   {places.describe_place(places.place_of(node))}\n"

@@ -91,7 +91,7 @@ class Twin(Cell):
         self.escaped = False
 
     @property
-    def t(self) -> int:  # type: ignore[override]
+    def t(self) -> int:
         return self.source.t
 
     @t.setter
@@ -99,7 +99,7 @@ class Twin(Cell):
         self.source.t = stamp
 
     @property
-    def place(self) -> places.Place | None:  # type: ignore[override]
+    def place(self) -> places.Place | None:
         return self.source.place
 
     @place.setter

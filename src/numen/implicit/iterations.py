@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import core
 from numen.implicit.vectors import (
     ConvergenceError,
     Leaves,
@@ -24,6 +23,7 @@ from numen.implicit.vectors import (
 )
 from numen.linalg import solve as solve_dense
 from numen.namespace import isfinite, maximum, minimum, stack, where
+from numen.transforms.packs import Form
 from numen.transforms.reverse import vjp
 
 Equation = Callable[[Leaves], Leaves]
@@ -69,11 +69,12 @@ def _newton_step(
 ) -> Vector:
     """The solution of J step = r."""
     _, pull = vjp(flat, x)
+    form = Form.of(x)
     rows = []
     for i in range(int(x.shape[0])):
         unit = np.zeros(x.shape[0], x.dtype)
         unit[i] = 1
-        rows.append(pull(core.new_constant(unit))[0].conj())
+        rows.append(pull(form.placed(unit))[0].conj())
     try:
         step = solve_dense(stack(rows), r[:, None])[:, 0]
     except np.linalg.LinAlgError as error:
@@ -147,7 +148,7 @@ def _acceleration(xs: list[Vector], gs: list[Vector]) -> Any:
     dg = stack([b - a for a, b in pairwise(gs)])
     gram = dg.conj() @ dg.T
     count = len(xs) - 1
-    eye = core.new_constant(np.eye(count, dtype=gram.dtype))
+    eye = Form.of(gram).placed(np.eye(count, dtype=gram.dtype))
     trace = (gram * eye).sum()
     ridge = (trace * 10 * resolution(gram.dtype) + np.finfo(gram.dtype).tiny * 1e10) * eye
     weights = solve_dense(gram + ridge, (dg.conj() @ gs[-1])[:, None])

@@ -124,7 +124,7 @@ class Solution(rules.Rule):
             return self.systems.transposed(lambda w: list(pull(tuple(w))), right)
 
         turned = Systems(self.systems.transposed, self.systems.solve)
-        start = [core.new_constant(np.zeros(tuple(v.shape), v.dtype)) for v in g]
+        start = [packs.Form.of(v).zeros() for v in g]
         return solved(self.name, residual, solve, turned, [*x, *args, *g], start)
 
     def tangent(self, primals: Leaves, tangents: Leaves) -> tuple[Leaves, Leaves]:
@@ -154,7 +154,7 @@ class Solution(rules.Rule):
             image = linearize(self._of_x(inner), *at)[1]
             return self.systems.solve(lambda t: list(image(*t)), [-v for v in right])
 
-        start = [core.new_constant(np.zeros(tuple(v.shape), v.dtype)) for v in x]
+        start = [packs.Form.of(v).zeros() for v in x]
         given = [*x, *args, *dr]
         return x, solved(self.name, residual, solve, self.systems, given, start)
 
@@ -211,7 +211,7 @@ class _Backward:
         create = not raw and modes.grad_enabled()
         args, x = held.leaves[: rule.count], held.leaves[rule.count :]
         seeds = [
-            core.new_constant(np.zeros(tuple(v.shape), v.dtype)) if p is None else _array(p)
+            packs.Form.of(v).zeros() if p is None else _array(p)
             for p, v in zip(parts, x, strict=True)
         ]
         if create:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from numen.dispatch import core
 from numen.implicit.vectors import (
     ConvergenceError,
     Leaves,
@@ -22,7 +21,8 @@ from numen.implicit.vectors import (
     resolution,
 )
 from numen.linalg import solve as solve_dense
-from numen.namespace import stack, where, zeros
+from numen.namespace import stack, where
+from numen.transforms.packs import Form
 
 MatVec = Callable[[Leaves], Leaves]
 LinearSolver = Callable[[MatVec, Leaves], Leaves]
@@ -64,11 +64,11 @@ def dense(matvec: MatVec, b: Leaves) -> Leaves:
     product = packing.flat(matvec, "linear_solve: matvec")
     if not packing.size:
         return b
-    columns = []
+    columns, form = [], Form.of(right)
     for i in range(packing.size):
         unit = np.zeros(packing.size, packing.dtype)
         unit[i] = 1
-        columns.append(product(core.new_constant(unit)))
+        columns.append(product(form.placed(unit)))
     try:
         x = solve_dense(stack(columns, axis=1), right[:, None])[:, 0]
     except np.linalg.LinAlgError as error:
@@ -168,7 +168,7 @@ def _krylov(product: Callable[[Vector], Vector], r: Vector, most: int) -> tuple[
     adjoint = columns.conj().T
     gram = adjoint @ columns
     ridge = resolution(r.dtype) ** 2 * np.eye(len(images), dtype=r.dtype)
-    y = solve_dense(gram + core.new_constant(ridge), (adjoint @ target)[:, None])
+    y = solve_dense(gram + Form.of(gram).placed(ridge), (adjoint @ target)[:, None])
     return (y * frame[: len(images)]).sum(axis=0), len(images)
 
 
@@ -187,7 +187,7 @@ def _check(
         If the residual is too large.
     """
     residual = norm(right - product(x))
-    scale = norm(right) + zeros((), norm(right).dtype)
+    scale = norm(right)
     excess = greatest(residual - relative * scale)
     if not excess <= 0:
         left = greatest(residual)

@@ -2,7 +2,8 @@
 
 All differentiate, by the rows of `ops/spectra.py`, `ops/eigen.py` and `ops/orthogonal.py`.
 Eigenvectors and singular vectors are unique up to a sign, complex ones up to a phase: a gradient
-through them holds for functions that do not depend on it, and is NaN where two values are equal.
+through them holds for functions that do not depend on it (a backward pass of what depends on phases
+raises), and is NaN where two values are equal.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from numen.namespace.dtypes import bfloat16
 from numen.nn import hooks, moving
 from numen.nn.contents import Contents
 from numen.nn.hooks import Hook, RemovableHandle
+from numen.nn.naming import name_layer
 from numen.nn.parameter import Parameter
 from numen.tracing.snapshot import follow
 
@@ -71,9 +72,13 @@ class Module(Contents):
         self.training = True
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._hooked:
-            return hooks.call(self, args, kwargs)
-        return self.forward(*args, **kwargs)
+        try:
+            if self._hooked:
+                return hooks.call(self, args, kwargs)
+            return self.forward(*args, **kwargs)
+        except Exception as error:
+            name_layer(self, error)
+            raise
 
     def __setattr__(self, name: str, value: Any) -> None:
         present = self.__dict__.get(name)

@@ -2,9 +2,10 @@
 also where NumPy's are real.
 
 The eigenvectors, columns, have length 1 and any phase: the rule holds for functions that do not
-depend on the phases. Equal eigenvalues make the gradient of their vectors NaN; that of the values
-stays finite where there are as many vectors. Called by `numen.linalg` and `nm.roots`, which drop
-imaginary parts as NumPy does. Next: `matrix_functions.py`.
+depend on the phases, and a backward pass of others raises GradientError. Equal eigenvalues make the
+gradient of their vectors NaN; that of the values stays finite where there are as many vectors.
+Called by `numen.linalg` and `nm.roots`, which drop imaginary parts as NumPy does. Next:
+`matrix_functions.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from numen.ops.reductions import any as any_of
 from numen.ops.reductions import sum
 from numen.ops.samples import DType, Inputs, Rng, distinct, draw
 from numen.ops.selection import where
-from numen.ops.spectra import gaps, packed, split_eigen
+from numen.ops.spectra import PHASES, gaps, packed, phase_excess, refuse_choice, split_eigen
 
 
 def _solved(v: Any, x: Any) -> Any:
@@ -71,6 +72,7 @@ def _eig_parts_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any
     (v, w), (gv, gw) = split_eigen(out), split_eigen(g)
     turned = adjoint(v)
     m = matmul(turned, gv)
+    refuse_choice("eig", PHASES, phase_excess(m), g)
     m = m - matmul(turned, v) * row(real(_diagonal(m)))
     return (_solved(turned, matmul(times(m, conj(gaps(w))), turned) + column(gw) * turned),)
 

@@ -4,8 +4,9 @@ The parts rows hold all factors as the rows of one matrix, so that one call of L
 values and the derivatives: svd_parts those of u (M, K), of s (K,) and of v (N, K) with
 a = u s v^H and K = min(M, N); eigh_parts those of v and w of a Hermitian matrix, of which the lower
 triangle is read. Vectors are unique up to sign, complex ones up to a factor of modulus 1 (of the
-columns of u and v together), and the rules hold for functions that do not depend on it. Vectors of
-equal values have no derivative: their gradient is NaN, except where nothing depends on them.
+columns of u and v together): the rules hold for functions that do not depend on it, and a backward
+pass of others raises GradientError. Vectors of equal values have no derivative: their gradient is
+NaN, except where nothing depends on them.
 Called by `numen.linalg`. Next: `eigen.py` for general matrices, `orthogonal.py`.
 """
 
@@ -16,8 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from numen.dispatch import modes
 from numen.dispatch.backends import module_of
+from numen.dispatch.core import unwrap
 from numen.dispatch.primitive import Primitive, times
+from numen.errors import GradientError
 from numen.ops.common import constant
 from numen.ops.comparisons import equal
 from numen.ops.complex_parts import imag, real
@@ -74,6 +78,40 @@ def _turns(p: Any, s: Any) -> Any:
         return 0
     same = constant(np.eye(s.shape[-1], dtype=np.bool_), s)
     return where(same, times(imag(p), row(reciprocal(s)) / 2), 0) * 1j
+
+
+def refuse_choice(name: str, choice: str, excess: Any, g: Any) -> None:
+    """Refuse a cotangent g that depends on a choice of LAPACK's, where its values are known: then
+    `excess` is not 0.
+
+    Raises
+    ------
+    GradientError
+        If an element of `excess` is more than rounding makes it.
+    """
+    if modes.ACTIVE or not excess.shape or 0 in excess.shape:
+        return
+    data, scale = unwrap(excess), unwrap(g)
+    xp = module_of(data)
+    if xp.absolute(data).max() > xp.absolute(scale).max() * float(np.finfo(data.dtype).eps) ** 0.5:
+        raise GradientError(
+            f"backward: {name} has no derivative through {choice}, except of functions that do not "
+            "depend on the choice"
+        )
+
+
+def phase_excess(*products: Any) -> Any:
+    """The imaginary part of the diagonal of x^H g, summed over factors x with cotangents g: what a
+    function changes when the phases of their columns do."""
+    same = constant(np.eye(products[0].shape[-1], dtype=np.bool_), products[0])
+    total = None
+    for product in products:
+        part = where(same, imag(product), 0)
+        total = part if total is None else total + part
+    return total
+
+
+PHASES = "the phases of its vectors, of which any would do"
 
 
 def diagonal_of_product(a: Any, b: Any) -> Any:
@@ -153,6 +191,8 @@ def _svd_parts_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any
     u, s, v = split_svd(out, m)
     gu, gs, gv = split_svd(g, m)
     left, right = matmul(adjoint(u), gu), matmul(adjoint(v), gv)
+    if out.dtype.kind == "c":
+        refuse_choice("svd", PHASES, phase_excess(left, right), g)
     by_column, by_row = _couplings(s)
     within = times(left - adjoint(left), by_column) + times(right - adjoint(right), by_row)
     within = within + _turns(left, s) - _turns(right, s)
@@ -242,6 +282,8 @@ def _eigh_parts(a: Any) -> Any:
 def _eigh_parts_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any) -> tuple[Any, ...]:
     (v, w), (gv, gw) = split_eigen(out), split_eigen(g)
     left = matmul(adjoint(v), gv)
+    if out.dtype.kind == "c":
+        refuse_choice("eigh", PHASES, phase_excess(left), g)
     within = times((left - adjoint(left)) / 2, gaps(real(w)))  # the rest would be folded to 0
     return (folded(matmul(matmul(v, within) + v * row(real(gw)), adjoint(v))),)
 

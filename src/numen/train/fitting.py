@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from numen.errors import AnomalyError
 from numen.train.callbacks import Callback, History
 from numen.train.evaluating import Evaluation
 from numen.train.metrics import as_metrics
@@ -132,7 +131,7 @@ def _epoch(run: Training, step: Any, check: Evaluation | None, quiet: bool) -> N
         run.call("on_train_batch_begin", run.batch, {})
         try:
             run.last_loss, output = step(x, y)
-        except AnomalyError as error:
+        except Exception as error:
             error.add_note(f"fit: at {_position(run)}")
             raise
         if not math.isfinite(run.last_loss) and not quiet:

@@ -30,10 +30,15 @@ class Custom:
         self.nondiff_argnums = given
         self.name = f"{what} {getattr(fun, '__name__', type(fun).__name__)}"
         self.row = recording.row_of(self.name)
+        self._signature: inspect.Signature | None = None
+        self._count = -1
         try:
-            self._signature: inspect.Signature | None = inspect.signature(fun)
+            self._signature = inspect.signature(fun)
         except (TypeError, ValueError):
-            self._signature = None
+            return
+        kinds = [p.kind for p in self._signature.parameters.values()]
+        if all([kind in (kind.POSITIONAL_ONLY, kind.POSITIONAL_OR_KEYWORD) for kind in kinds]):
+            self._count = len(kinds)  # so many by position need no binding
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
@@ -41,11 +46,13 @@ class Custom:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(cast(Any, self), instance)
 
-    def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    def positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """All arguments by position, defaults filled in."""
         if self._signature is None:
             if kwargs:
                 raise TypeError(f"{self.name}: has no signature, so it takes no keyword arguments")
+            return args
+        if not kwargs and len(args) == self._count:
             return args
         bound = self._signature.bind(*args, **kwargs)
         if bound.kwargs:
@@ -55,7 +62,7 @@ class Custom:
         bound.apply_defaults()
         return bound.args
 
-    def _split(self, args: tuple[Any, ...]) -> tuple[list[Any], list[int]]:
+    def split(self, args: tuple[Any, ...]) -> tuple[list[Any], list[int]]:
         """The arguments that are not differentiated, and the positions of the others."""
         count = len(args)
         fixed = []
@@ -75,13 +82,15 @@ class TreeRule(rules.Rule):
         self.custom = custom
         self.name = custom.name
         self.prim = custom.row
-        self.args = args
-        self.fixed, self.positions = custom._split(args)
-        self.leaves, self.structure = flatten(tuple([args[i] for i in self.positions]))
+        self.fixed, self.positions = custom.split(args)
+        self.args = [None if i in self.positions else a for i, a in enumerate(args)]
+        self.structure: Any = None
         self.out_structure: Any = None
 
-    def __call__(self) -> Any:
-        outs = rules.call(self, self.leaves)
+    def run(self, args: tuple[Any, ...]) -> Any:
+        """The results for these arguments, which the rule does not keep."""
+        leaves, self.structure = flatten(tuple([args[i] for i in self.positions]))
+        outs = rules.call(self, leaves)
         return self.out_structure.unflatten(outs)
 
     def all_args(self, leaves: Leaves) -> list[Any]:

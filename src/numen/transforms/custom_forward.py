@@ -17,6 +17,8 @@ from numen.dispatch.core import ArrayCore, Leaf, is_differentiable
 from numen.errors import DTypeError, GradientError, ShapeError, describe
 from numen.transforms import rules
 from numen.transforms.custom import Custom, TreeRule, matched
+from numen.transforms.packs import Form
+from numen.transforms.recording import without_node
 from numen.transforms.rerunning import alias
 from numen.transforms.rules import Leaves
 from numen.transforms.trees import flatten
@@ -49,8 +51,8 @@ class custom_jvp(Custom):  # noqa: N801 (JAX's name)
     >>> @clipped.defjvp
     ... def straight_through(primals, tangents):
     ...     return clipped(*primals), tangents[0]
-    >>> nm.grad(clipped)(nm.array(3.0))
-    np.float64(1.0)
+    >>> nm.grad(clipped)(nm.array(3.0)).item()
+    1.0
     """
 
     def __init__(self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
@@ -90,7 +92,8 @@ class custom_jvp(Custom):  # noqa: N801 (JAX's name)
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.jvp is None:
             raise AttributeError(f"{self.name}: has no rule. Hint: defjvp(jvp)")
-        return _JvpRule(self, self._positional(args, kwargs))()
+        given = self.positional(args, kwargs)
+        return _JvpRule(self, given).run(given)
 
 
 class _JvpRule(TreeRule):
@@ -136,14 +139,17 @@ class _JvpRule(TreeRule):
     def backward(self, saved: Leaves, cotangents: Leaves, needs: Sequence[bool]) -> Leaves:
         create = modes.grad_enabled()
         with modes.set_grad_enabled(True):
-            above = [create and isinstance(x, ArrayCore) and x._n is not None for x in saved]
-            primals = [alias(x, True) if a else x for x, a in zip(saved, above, strict=True)]
+            above = [isinstance(x, ArrayCore) and x._n is not None for x in saved]
+            primals = [
+                x if not a else alias(x, True) if create else without_node(x)
+                for x, a in zip(saved, above, strict=True)
+            ]
             tangents = [
                 _fresh_tangent(x) if need else None for x, need in zip(saved, needs, strict=True)
             ]
             _, touts = self.tangent(primals, tangents)
         leaves = [t._n for t in tangents if t is not None]
-        stops = [p._n for p, a in zip(primals, above, strict=True) if a]
+        stops = [p._n for p, a in zip(primals, above, strict=True) if a and create]
         pairs = [
             (t, c)
             for t, c in zip(touts, cotangents, strict=True)
@@ -163,15 +169,15 @@ class _JvpRule(TreeRule):
 def _zero_tangent(x: Any) -> Any:
     """Zeros for an argument without tangent."""
     if isinstance(x, ArrayCore):
-        return rules.zeros((tuple(x._d.shape), x._d.dtype))
+        return rules.zeros(Form.of(x))
     if isinstance(x, np.ndarray):
-        return rules.zeros((x.shape, x.dtype))
+        return rules.zeros(Form(x.shape, x.dtype, None))
     return type(x)(0) if type(x) in (bool, int, float, complex) else None
 
 
 def _fresh_tangent(x: Any) -> Any:
     """Zeros with a leaf of the innermost transform: the rule's result is linear in them."""
-    t = core.new_constant(np.zeros(tuple(x._d.shape), x._d.dtype))
+    t = Form.of(x).zeros()
     if modes.state.level:
         t = frames.lifted(t)
     fresh = core.ARRAY(t._d, Leaf(tuple(x._d.shape), x._d.dtype))

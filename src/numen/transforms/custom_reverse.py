@@ -74,7 +74,8 @@ class custom_vjp(Custom):  # noqa: N801 (JAX's name)
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.fwd is None or self.bwd is None:
             raise AttributeError(f"{self.name}: has no rules. Hint: defvjp(fwd, bwd)")
-        return _VjpRule(self, self._positional(args, kwargs))()
+        given = self.positional(args, kwargs)
+        return _VjpRule(self, given).run(given)
 
 
 class _VjpRule(TreeRule):

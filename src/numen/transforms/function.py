@@ -19,6 +19,7 @@ from numen.dispatch.frames import Level, level_of
 from numen.errors import GradientError, TransformError, describe
 from numen.transforms import recording, rules
 from numen.transforms.contexts import FunctionContext, VmapInfo
+from numen.transforms.packs import Form
 from numen.transforms.rules import Leaves
 from numen.transforms.trees import flatten
 
@@ -201,7 +202,7 @@ class _FunctionRule(rules.Rule):
 
     def backward(self, saved: Leaves, cotangents: Leaves, needs: Sequence[bool]) -> Leaves:
         given = [
-            c if c is not None or meta is None or not self._materialize else _zeros(meta)
+            c if c is not None or meta is None or not self._materialize else meta.zeros()
             for c, meta in zip(cotangents, self.metas, strict=True)
         ]
         found = self.cls.backward(self._context(saved, needs), *given)
@@ -236,7 +237,7 @@ class _FunctionRule(rules.Rule):
             ctx._saved = tuple([known.get(id(a), a) for a in ctx._saved])
             ctx._forward = tuple([known.get(id(a), a) for a in ctx._forward])
         given = [
-            _zeros((tuple(x._d.shape), x._d.dtype))
+            Form.of(x).zeros()
             if t is None and self._materialize and isinstance(x, ArrayCore)
             else t
             for x, t in zip(primals, tangents, strict=True)
@@ -275,12 +276,10 @@ class _FunctionRule(rules.Rule):
 
 def _places(chosen: Sequence[Any], values: Sequence[Any]) -> frozenset[int]:
     """Where the chosen arrays are among `values`."""
+    if not chosen:
+        return frozenset()
     ids = {id(c) for c in chosen}
     return frozenset([i for i, v in enumerate(values) if id(v) in ids])
-
-
-def _zeros(meta: tuple[tuple[int, ...], Any]) -> Any:
-    return core.new_constant(np.zeros(*meta))
 
 
 def _in_front(x: Any, dim: int | None, size: int) -> Any:

@@ -10,14 +10,36 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from numen.dispatch import core, modes, places, slots, views
+from numen.dispatch import backends, core, modes, places, slots, views
 from numen.dispatch.backward import register_of
 from numen.dispatch.core import SCALAR, Cell, Node, View
+from numen.dispatch.frames import innermost
 from numen.dispatch.primitive import Primitive
+
+
+class Form(NamedTuple):
+    """What an array looks like: shape, dtype, and the backend of its values (None: the host)."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    backend: Any
+
+    @classmethod
+    def of(cls, array: Any) -> Form:
+        raw = array._d
+        return cls(tuple(raw.shape), raw.dtype, backends.backend_of((innermost(raw),)))
+
+    def zeros(self, dtype: Any = None) -> Any:
+        """An Array of zeros of this form."""
+        return self.placed(np.zeros(self.shape, self.dtype if dtype is None else dtype))
+
+    def placed(self, data: Any) -> Any:
+        """An ndarray as an Array on this form's device."""
+        return core.new_constant(data if self.backend is None else self.backend.from_host(data))
 
 
 class Pack:

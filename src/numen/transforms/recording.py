@@ -129,7 +129,9 @@ class Call:
 
 
 def _array(raw: Any) -> Any:
-    return raw if isinstance(raw, ArrayCore) else core.ARRAY(np.asarray(raw))
+    if isinstance(raw, ArrayCore):
+        return raw
+    return core.ARRAY(raw if type(raw) is np.ndarray else np.asarray(raw))
 
 
 def recorded(rule: Rule, leaves: Leaves, depth: int) -> Leaves:

@@ -136,7 +136,7 @@ class Again:
         self.function = function
         self.recorded = recorded
         self.states = states
-        self.metas = [(tuple(v._d.shape), v._d.dtype) for v in values]
+        self.metas = [packs.Form.of(v) for v in values]
         self.count = 0
         self.depth = 0
         self.node: Any = None
@@ -198,13 +198,11 @@ class Again:
             If they are not what the first run gave.
         """
         outs = [results[i] for i in self.recorded if i < len(results)]
-        metas = [
-            (tuple(o._d.shape), o._d.dtype) if isinstance(o, ArrayCore) else None for o in outs
-        ]
+        metas = [packs.Form.of(o) if isinstance(o, ArrayCore) else None for o in outs]
         if metas != self.metas:
             raise ShapeError(
                 f"backward: {self.name}: the second run gave {describe(*outs)}; the first gave "
-                + ", ".join([f"{dtype} array of shape {shape}" for shape, dtype in self.metas])
+                + ", ".join([f"{m.dtype} array of shape {m.shape}" for m in self.metas])
             )
         return outs
 

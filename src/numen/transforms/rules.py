@@ -49,7 +49,7 @@ class Rule:
     dirty : set of int
         Leaves that `forward` writes in place and returns.
     metas : list
-        Shape and dtype of each result, None where it is no array; set by `primal` and `forward`.
+        The form of each result, None where it is no array; set by `primal` and `forward`.
     """
 
     name: str
@@ -119,15 +119,13 @@ def _reducible(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 
 def metas_of(outs: Sequence[Any]) -> list[Any]:
-    """Shape and dtype of each result, None for what is no array."""
-    return [(tuple(o._d.shape), o._d.dtype) if isinstance(o, ArrayCore) else None for o in outs]
+    """The form of each result, None for what is no array."""
+    return [packs.Form.of(o) if isinstance(o, ArrayCore) else None for o in outs]
 
 
-def zeros(meta: tuple[tuple[int, ...], Any]) -> Any:
-    """Zeros of a shape and dtype; False where the dtype carries no derivative, as it leaves other
-    dtypes alone."""
-    shape, dtype = meta
-    return core.new_constant(np.zeros(shape, dtype if is_differentiable(dtype) else np.bool_))
+def zeros(form: packs.Form) -> Any:
+    """Zeros; False where the dtype carries no derivative, as it leaves other dtypes alone."""
+    return form.zeros(None if is_differentiable(form.dtype) else np.bool_)
 
 
 # ------------------------------------------------------------ evaluating
