@@ -47,14 +47,15 @@ MODULES = {
     "testing": "testing", "strings": "strings", "char": "char", "rec": "rec", "ma": "ma",
     "lib": "lib", "lib.stride_tricks": "lib.stride_tricks", "emath": "lib.scimath",
     "ctypeslib": "ctypeslib", "dtypes": "dtypes", "exceptions": "exceptions", "typing": "typing",
-    "nn": "", "nn.functional": "", "nn.init": "", "nn.utils": "", "optim": "",
+    "implicit": "", "nn": "", "nn.functional": "", "nn.init": "", "nn.utils": "", "optim": "",
     "optim.lr_scheduler": "", "data": "", "train": "", "formats.safetensors": "", "interop": "",
     "profile": "",
 }  # fmt: skip
 """numen's public modules -> NumPy's module of the same names, or nothing."""
 
-TRANSFORMS = """grad value_and_grad vjp no_grad enable_grad set_grad_enabled
-jit explain verify config manual_seed"""
+TRANSFORMS = """grad value_and_grad vjp jvp vmap jacrev jacfwd hessian hvp linearize
+custom_vjp custom_jvp Function once_differentiable checkpoint remat detect_anomaly
+set_detect_anomaly no_grad enable_grad set_grad_enabled jit explain verify config manual_seed"""
 
 
 def _plain(doc: str, what: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 import numen as nm
 from numen.nn import functional
+from numen.ops import table
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -146,3 +147,66 @@ def test_finite_where_the_value_is(point):
 def test_the_page_is_up_to_date():
     page = load("make_singular_points")
     assert page.PAGE.read_text() == page.render(), "run docs/make_singular_points.py"
+
+
+BAD = [np.nan, np.inf, -np.inf, 0.0, -1.0, 1.0, 1e30, -1e30]
+UNARY = sorted(
+    name
+    for name, row in table.items()
+    if row.vjp and (row.ufunc is not None or name in ("relu", "sigmoid", "softplus", "erf"))
+    if row.ufunc is None or row.ufunc.nin == 1
+)
+BINARY = sorted(
+    name
+    for name, row in table.items()
+    if row.vjp and row.ufunc is not None and row.ufunc.nin == 2 and row.ufunc.signature is None
+    if name not in ("ldexp",)
+)
+
+
+def hidden(name, requires_grad=False):
+    """The row, operands of every pair of bad numbers and of 0.5, and a mask of the latter."""
+    bad = np.array(BAD)
+    pairs = np.meshgrid(bad, bad) if name in BINARY else [bad]
+    every = [np.append(b.reshape(-1), 0.5) for b in pairs]
+    seen = nm.array(np.arange(every[0].size) == every[0].size - 1)
+    return table[name], [nm.array(b, requires_grad=requires_grad) for b in every], seen
+
+
+@pytest.mark.parametrize("hidden_by", ["where", "index", "jit"])
+@pytest.mark.parametrize("name", [*UNARY, *BINARY])
+def test_what_is_hidden_has_a_gradient_of_exactly_0(name, hidden_by):
+    """For every elementwise op, whatever stands in the hidden places."""
+    row, xs, seen = hidden(name, requires_grad=True)
+
+    def loss(*values):
+        y = row(*values)
+        return y[-1:].sum() if hidden_by == "index" else nm.where(seen, y, 0).sum()
+
+    def gradients(*values):
+        loss(*values).backward()
+        return [x.grad for x in values]
+
+    for g in (nm.jit(gradients) if hidden_by == "jit" else gradients)(*xs):
+        np.testing.assert_array_equal(g.numpy()[:-1], np.zeros(xs[0].size - 1))
+
+
+@pytest.mark.parametrize("name", [*UNARY, *BINARY])
+def test_a_tangent_that_is_0_stays_0(name):
+    """Forward mode: where no tangent comes in none goes out."""
+    row, xs, _ = hidden(name)
+    _, tangent = nm.jvp(row, tuple(xs), tuple(nm.zeros_like(x) for x in xs))
+    np.testing.assert_array_equal(tangent.numpy(), np.zeros(xs[0].shape))
+
+
+@pytest.mark.parametrize("name", [*UNARY, *BINARY])
+def test_second_derivatives_of_what_is_hidden_are_0(name):
+    row, xs, seen = hidden(name)
+    every = tuple(range(len(xs)))
+
+    def slopes(*values):
+        found = nm.grad(lambda *v: nm.where(seen, row(*v), 0).sum(), argnums=every)(*values)
+        return sum((g * nm.arange(1.0, g.size + 1)).sum() for g in found)
+
+    for g in nm.grad(slopes, argnums=every)(*xs):
+        np.testing.assert_array_equal(g.numpy()[:-1], np.zeros(xs[0].size - 1))

@@ -152,10 +152,11 @@ def test_complete_qr_of_wide_matrices(dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_eig(dtype):
-    for shape in ((3, 3), (1, 1), (2, 4, 4)):
+    for shape in ((3, 3), (1, 1), (2, 4, 4), (0, 0), (0, 3, 3)):
         a = well(shape, dtype)
-        a[..., 0, -1] += 3
-        a[..., -1, 0] -= 4
+        if a.size:
+            a[..., 0, -1] += 3
+            a[..., -1, 0] -= 4
         compare(
             lambda a: (linalg.eig(a)[0] + 0j, abs(linalg.eig(a)[1]), linalg.eigvals(a) + 0j),
             lambda a: (other.eig(a)[0], abs(other.eig(a)[1]), other.eigvals(a)),

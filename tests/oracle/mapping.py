@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from tests.oracle.arrangement import ARRANGEMENT
+from tests.oracle.decompositions import DECOMPOSITIONS
+from tests.oracle.joining import JOINING
 from tests.oracle.linear_algebra import LINEAR_ALGEBRA
 from tests.oracle.network import NETWORK
 from tests.oracle.pointwise import POINTWISE
@@ -17,8 +19,10 @@ from tests.oracle.selection import SELECTION
 COUNTERPARTS: dict[str, Any] = {
     **POINTWISE,
     **ARRANGEMENT,
+    **JOINING,
     **SELECTION,
     **REDUCTIONS,
     **LINEAR_ALGEBRA,
+    **DECOMPOSITIONS,
     **NETWORK,
 }

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import torch
 from tests.oracle import compare, convert
+from tests.oracle.cases import Case, Tally, quiet, seed
 from tests.oracle.convert import LeftOutError
 from tests.oracle.counterparts import Counterpart
-from tests.oracle.operations import Case, Tally, one_sample, quiet, seed
+from tests.oracle.operations import one_sample
 
 import numen as nm
 

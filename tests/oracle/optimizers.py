@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from tests.oracle import compare, convert
-from tests.oracle.operations import Case, Tally, quiet, seed
+from tests.oracle.cases import Case, Tally, quiet, seed
 
 import numen as nm
 

@@ -6,9 +6,9 @@ import functools
 from typing import Any
 
 from tests.oracle import absent, modules, operations, optimizers
+from tests.oracle.cases import Tally
 from tests.oracle.counterparts import counterpart
 from tests.oracle.mapping import COUNTERPARTS
-from tests.oracle.operations import Tally
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.common_modules import module_db
 from torch.testing._internal.common_optimizers import optim_db

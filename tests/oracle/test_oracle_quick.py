@@ -13,10 +13,11 @@ with warnings.catch_warnings():  # torch's own tests warn when they are imported
     warnings.simplefilter("ignore")
     import torch
     from tests.oracle import absent, compare, report, tables
+    from tests.oracle.cases import Tally
     from tests.oracle.counterparts import Counterpart, counterpart
     from tests.oracle.disagreements import REASONS
     from tests.oracle.mapping import COUNTERPARTS
-    from tests.oracle.operations import Tally, run
+    from tests.oracle.operations import run
 
 OPERATIONS = ("add", "einsum", "gather", "linalg.solve", "nn.functional.conv1d", "cumsum", "sort")
 

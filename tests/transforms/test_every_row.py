@@ -175,3 +175,16 @@ def test_compiled_transforms_equal_eager_ones(name):
     expected = [value, *pulled, pushed]
     for a, b in zip([again, *pulled_again, pushed_again], expected, strict=True):
         np.testing.assert_array_equal(data_of(a), data_of(b))
+
+
+@pytest.mark.parametrize("name", sorted(n for n in table if table[n].errors is not None))
+def test_bad_examples_raise_inside_vmap(name):
+    """A batch axis is no axis of the example: what an example raises, vmap raises."""
+    for args, params, error in table[name].errors():
+        places = [i for i, a in enumerate(args) if isinstance(a, np.ndarray)]
+        if not places or any(args[i].dtype.kind not in "biufc" for i in places):
+            continue
+        axes = tuple(0 if i in places else None for i in range(len(args)))
+        stacked = [Array(np.stack([a, a])) if i in places else a for i, a in enumerate(args)]
+        with pytest.raises(error):
+            quiet(nm.vmap(lambda *xs, p=params: table[name](*xs, **p), axes), *stacked)

@@ -468,9 +468,9 @@ def times(g: Any, slope: Any) -> Any:
     if kind is float or kind is int:
         if math.isfinite(slope):
             return g * slope
-    elif kind is complex:
-        return g * slope
-    elif not isinstance(g, ArrayCore) and not isinstance(slope, ArrayCore) and no_zeros(g):
+    elif kind is complex or (
+        not isinstance(g, ArrayCore) and not isinstance(slope, ArrayCore) and no_zeros(g)
+    ):
         return g * slope
     return slots.primitive("masked_product")(g, slope)
 

@@ -103,9 +103,10 @@ class Solution(rules.Rule):
             _ROW, (*captured, None), (*nothing, held), {"step": step}, [v._d for v in values]
         )
         step.node = weakref.ref(node)
+        raws = [v._d for v in values]
         return [
-            packs.with_node(v, packs.result_node(node, i, len(x), v._d), False, 0)
-            for i, v in enumerate(values)
+            packs.with_node(values, i, packs.result_node(node, i, len(x), raws[i]), False)
+            for i in range(len(x))
         ]
 
     # ------------------------------------------------------------ linear problems

@@ -177,7 +177,7 @@ def eig(a: Any) -> Any:
            [1., 1.]])
     """
     x = as_array(a)
-    if x.ndim < 2 or not x._d.size:
+    if x.ndim < 2:
         return NotImplemented
     vectors, values = split_eigen(table["eig_parts"](x))
     if are_real(x, values):
@@ -195,7 +195,7 @@ def eigvals(a: Any) -> Any:
         If it does not converge or `a` is not square.
     """
     x = as_array(a)
-    if x.ndim < 2 or not x._d.size:
+    if x.ndim < 2:
         return NotImplemented
     _, values = split_eigen(table["eig_parts"](x))
     return table["copy"](real(values) if are_real(x, values) else values)

@@ -25,6 +25,9 @@ LinAlgError = np.linalg.LinAlgError
 NO_VALUE: Any = np._NoValue
 """Stands for an argument that is not given where None means something."""
 
+DEFAULT_RCOND = 1e-15
+"""NumPy's, of pinv."""
+
 SlogdetResult: Any = type(np.linalg.slogdet(np.ones((1, 1))))
 
 
@@ -144,17 +147,17 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_V
         If the SVD does not converge.
     """
     x = as_array(a)
-    if not isinstance(rcond, (int, float, type(None))) or x.ndim < 2:
+    if x.ndim < 2 or (hermitian and x.shape[-1] != x.shape[-2]):
         return NotImplemented
-    if hermitian and x.shape[-1] != x.shape[-2]:
-        return NotImplemented
-    if rtol is not NO_VALUE:
-        if rcond is not None or not isinstance(rtol, (int, float, type(None))):
-            return NotImplemented
-        rcond = rtol
-        if rtol is None and x._d.dtype.kind in "fc":
-            rcond = max(x.shape[-2:]) * float(np.finfo(x._d.dtype).eps)
-    return table["pinv"](hermitian_of(x) if hermitian else x, rcond=rcond)
+    if rcond is None:
+        rcond = DEFAULT_RCOND if rtol is NO_VALUE else rtol
+    elif rtol is not NO_VALUE:
+        return NotImplemented  # NumPy refuses both
+    if rcond is None:
+        rcond = max(x.shape[-2:]) * float(np.finfo(x._d.dtype).eps)
+    if not isinstance(rcond, (int, float)):
+        rcond = as_array(rcond)
+    return table["pinv"](hermitian_of(x) if hermitian else x, rcond)
 
 
 @composes(np.linalg.lstsq)
@@ -178,7 +181,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     x, y = (m if m.dtype == dtype else m.astype(dtype) for m in (x, y))
     values = table["svdvals"](x)
     rank = (values > values[0] * float(rcond)).sum(dtype=np.int32)
-    solution = table["matmul"](table["pinv"](x, rcond=float(rcond)), y)
+    solution = table["matmul"](table["pinv"](x, float(rcond)), y)
     rows, columns = x.shape
     if rows <= columns or not bool((beneath(rank) == columns).all()):
         residuals = as_array(np.zeros(0, values.dtype))

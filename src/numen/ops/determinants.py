@@ -42,6 +42,7 @@ det: Primitive = Primitive(
     saves=(0,),
     samples=square_samples,
     errors=no_squares,
+    least_ndim=(2,),
 )
 
 # cofactor: det(a) a^-T. With the SVD a = u s v it is cofactor(u) cofactor(s) cofactor(v), and
@@ -77,6 +78,7 @@ cofactor: Primitive = Primitive(
     saves=(0,),
     samples=square_samples,
     errors=no_matrices,
+    least_ndim=(2,),
 )
 
 # cofactor_slope: the derivative of cofactor in a direction t. Of a diagonal matrix s in direction m
@@ -161,6 +163,7 @@ cofactor_slope: Primitive = Primitive(
     saves_for=((0, 1), (0,)),
     samples=_slope_samples,
     errors=_slope_errors,
+    least_ndim=(2, 2),
 )
 
 ROWS = (det, cofactor, cofactor_slope)

@@ -96,6 +96,7 @@ eig_parts: Primitive = Primitive(
     saves_out=True,
     samples=_apart,
     errors=no_squares,
+    least_ndim=(2,),
 )
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive
-from numen.ops.common import constant
-from numen.ops.linear_algebra import adjoint, matmul
+from numen.dispatch.primitive import Primitive, broadcast_to
+from numen.ops.common import constant, ndim, zeros
+from numen.ops.linear_algebra import adjoint, even, matmul
 from numen.ops.matrices import no_matrices, no_squares, regular, same_batch, solve
 from numen.ops.samples import DType, Errors, Inputs, Rng
 
@@ -89,16 +89,17 @@ cholesky: Primitive = Primitive(
 )
 
 
-# pinv: singular values up to rcond of the largest count as zero
+# pinv: singular values up to rcond of the largest count as zero; rcond is a number, or an array of
+# one for each matrix
 
 
-def _pinv(a: Any, rcond: float | None) -> Any:
-    return module_of(a).linalg.pinv(a, rcond)
+def _pinv(a: Any, rcond: Any) -> Any:
+    return module_of(a, rcond).linalg.pinv(a, rcond)
 
 
-def _pinv_vjp(
-    needs: Sequence[bool], g: Any, out: Any, a: Any, rcond: float | None
-) -> tuple[Any, ...]:
+def _pinv_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, rcond: Any) -> tuple[Any, ...]:
+    if not needs[0]:
+        return None, None
     # The transpose of _pinv_jvp
     p, pt, gt = out, adjoint(out), adjoint(g)
     through = -matmul(matmul(pt, g), pt)
@@ -106,13 +107,15 @@ def _pinv_vjp(
     right = matmul(matmul(pt, p), gt)
     left = left - matmul(a, matmul(p, left))
     right = right - matmul(matmul(right, p), a)
-    return (through + left + right,)
+    return through + left + right, None
 
 
-def _pinv_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any], rcond: float | None) -> Any:
+def _pinv_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
     # Golub and Pereyra 1973, at constant rank:
     # -p da p + p p^H da^H (1 - a p) + (1 - p a) da^H p^H p
-    (a,), (t,) = args, tangents
+    (a, _), (t, _) = args, tangents
+    if t is None:
+        return zeros(tuple(out.shape), out.dtype, out)
     p, pt, tt = out, adjoint(out), adjoint(t)
     left = matmul(matmul(p, pt), tt)
     right = matmul(matmul(tt, pt), p)
@@ -123,14 +126,24 @@ def _pinv_jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any], rcond: flo
 
 def _pinv_samples(rng: Rng, dtype: DType) -> Inputs:
     return [
-        ((regular(rng, (4, 4), dtype)[:, :3],), {"rcond": None}),
-        ((regular(rng, (2, 3, 3), dtype)[:, :2],), {"rcond": 1e-6}),
-        ((regular(rng, (2, 2), dtype),), {"rcond": None}),
+        ((regular(rng, (4, 4), dtype)[:, :3], 1e-15), {}),
+        ((regular(rng, (2, 3, 3), dtype)[:, :2], 1e-6), {}),
+        ((regular(rng, (2, 2), dtype), np.array(1e-6, np.float32)), {}),
+        ((regular(rng, (2, 3, 3), dtype)[..., :2], np.array([1e-6, 1e-5], np.float32)), {}),
     ]
 
 
 def _pinv_errors() -> Errors:
-    return [(args, {"rcond": None}, error) for args, _, error in no_matrices()]
+    return [((*args, 1e-15), {}, error) for args, _, error in no_matrices()]
+
+
+def _pinv_batch(size: int, args: Sequence[Any], axes: Sequence[bool]) -> Any:
+    a, rcond = args
+    if axes[1]:  # as many matrices as numbers, their other batch axes behind
+        a = a if axes[0] else broadcast_to(a, (size, *a.shape))
+        rank = max(ndim(rcond), ndim(a) - 2) - 1
+        a, rcond = even(a, True, rank + 2), even(rcond, True, rank)
+    return pinv(a, rcond)
 
 
 pinv: Primitive = Primitive(
@@ -138,11 +151,12 @@ pinv: Primitive = Primitive(
     _pinv,
     vjp=_pinv_vjp,
     jvp=_pinv_jvp,
-    batch=same_batch(lambda: pinv),
+    batch=_pinv_batch,
     saves=(0,),
     saves_out=True,
     samples=_pinv_samples,
     errors=_pinv_errors,
+    least_ndim=(2,),
 )
 
 ROWS = (cholesky, pinv)

@@ -51,6 +51,9 @@ def _jvp(out: Any, args: Sequence[Any], tangents: Sequence[Any]) -> Any:
 def _batch(size: int, args: Sequence[Any], axes: Sequence[bool]) -> Any:
     """Every stretch of the padded `a` times the reversed `v`."""
     a, v = args
+    if any([ndim(x) - t != 1 or not x.shape[-1] for x, t in zip(args, axes, strict=True)]):
+        shapes = [x.shape[1:] if t else x.shape for x, t in zip(args, axes, strict=True)]
+        _convolve(*[np.zeros(shape) for shape in shapes])  # raises what an example raises
     n, m = a.shape[-1], v.shape[-1]
     edge = zeros((*a.shape[:-1], m - 1), a.dtype, a)
     padded = concatenate(edge, a, edge, axis=ndim(a) - 1)

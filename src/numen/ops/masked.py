@@ -60,7 +60,7 @@ def _masked_product(g: Any, p: Any) -> Any:
 def _product_vjp(needs: Sequence[bool], h: Any, out: Any, g: Any, p: Any) -> tuple[Any, ...]:
     return (
         times(h, conj(p)) if needs[0] else None,
-        times(h, conj(g)) if needs[1] else None,
+        times(conj(g), h) if needs[1] else None,  # nor does what comes back to a slope where g is 0
     )
 
 
@@ -95,7 +95,7 @@ def _quotient_vjp(needs: Sequence[bool], h: Any, out: Any, g: Any, d: Any) -> tu
     d = conj(d)
     return (
         over(h, d) if needs[0] else None,
-        over(-times(h, conj(out)), d) if needs[1] else None,
+        over(-times(conj(out), h), d) if needs[1] else None,
     )
 
 

@@ -198,6 +198,7 @@ detsign: Primitive = Primitive(
     saves_out=True,
     samples=square_samples,
     errors=no_squares,
+    least_ndim=(2,),
 )
 
 
@@ -222,6 +223,7 @@ logabsdet: Primitive = Primitive(
     saves=(0,),
     samples=square_samples,
     errors=no_squares,
+    least_ndim=(2,),
 )
 
 

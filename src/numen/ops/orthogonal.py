@@ -127,6 +127,7 @@ qr_parts: Primitive = Primitive(
     saves_out=True,
     samples=_tall,
     errors=no_matrices,
+    least_ndim=(2,),
 )
 
 # The rest of a basis: a^H n = 0 keeps holding, and n^H dn = 0 for lack of anything better, so
@@ -135,7 +136,7 @@ qr_parts: Primitive = Primitive(
 
 def _inverse(a: Any) -> Any:
     eps = float(np.finfo(a.dtype).eps)
-    return pinv(a, rcond=eps * max(a.shape[-2:]))
+    return pinv(a, eps * max(a.shape[-2:]))
 
 
 BASIS = "the vectors beyond its factors, of which any basis of their span would do"
@@ -164,6 +165,7 @@ def _columns(name: str, function: str, impl: Callable[[Any], Any]) -> Primitive:
         saves_out=True,
         samples=_tall,
         errors=no_matrices,
+        least_ndim=(2,),
     )
     return row
 
@@ -206,6 +208,7 @@ svd_v_rest: Primitive = Primitive(
     saves_out=True,
     samples=_wide,
     errors=no_matrices,
+    least_ndim=(2,),
 )
 
 ROWS = (qr_parts, qr_rest, svd_u_rest, svd_v_rest)

@@ -22,7 +22,7 @@ from numen.errors import DTypeError, ShapeError, describe
 from numen.ops.promotion import is_small
 from numen.ops.samples import DType, Errors, Inputs, Rng, distinct
 from numen.ops.shape import broadcast_to
-from numen.ops.window_sums import WINDOWS, room, window_errors
+from numen.ops.window_sums import WINDOWS, room, window_axes, window_errors
 from numen.ops.windows import Extents, Pairs, coarse, cut, padded, wide
 
 Impl = Callable[..., Any]
@@ -262,6 +262,7 @@ max_pool: Primitive = Primitive(
     saves=(0,),
     samples=_max_samples,
     errors=window_errors(dilation=(1, 1), count=(1, 1)),
+    least_ndim=window_axes,
 )
 
 max_pool_index: Primitive = Primitive(
@@ -270,6 +271,7 @@ max_pool_index: Primitive = Primitive(
     batch=_over_leading(lambda: max_pool_index),
     samples=_max_samples,
     errors=window_errors(dilation=(1, 1), count=(1, 1)),
+    least_ndim=window_axes,
 )
 
 pool_pick: Primitive = Primitive(

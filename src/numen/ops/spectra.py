@@ -176,6 +176,7 @@ svdvals: Primitive = Primitive(
     saves=(0,),
     samples=_matrices,
     errors=no_matrices,
+    least_ndim=(2,),
 )
 
 
@@ -224,6 +225,7 @@ svd_parts: Primitive = Primitive(
     saves_out=True,
     samples=_matrices,
     errors=no_matrices,
+    least_ndim=(2,),
 )
 
 
@@ -270,6 +272,7 @@ eigvalsh: Primitive = Primitive(
     saves=(0,),
     samples=_symmetric_samples,
     errors=no_squares,
+    least_ndim=(2,),
 )
 
 
@@ -305,6 +308,7 @@ eigh_parts: Primitive = Primitive(
     saves_out=True,
     samples=_symmetric_samples,
     errors=no_squares,
+    least_ndim=(2,),
 )
 
 ROWS = (svdvals, svd_parts, eigvalsh, eigh_parts)

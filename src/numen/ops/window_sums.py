@@ -7,7 +7,7 @@ averages by `nn/functional_pooling.py`. Next: `pooling.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -131,6 +131,11 @@ def _spread_samples(rng: Rng, dtype: DType) -> Inputs:
     return out
 
 
+def window_axes(kernel: Sequence[int], **rest: Any) -> tuple[int, ...]:
+    """The least number of axes of a windowed array: those that the windows span."""
+    return (len(kernel),)
+
+
 def window_errors(**more: Any) -> Callable[[], Errors]:
     params = {"kernel": (2, 2), "stride": (1, 1), "padding": ((0, 0),) * 2, **more}
     return lambda: [((np.ones(3),), params, ValueError)]
@@ -143,6 +148,7 @@ window_sum: Primitive = linear(
     _plain_batch(lambda: window_sum),
     samples=_sum_samples,
     errors=window_errors(count=(1, 1)),
+    least_ndim=window_axes,
 )
 
 window_spread: Primitive = linear(
@@ -152,6 +158,7 @@ window_spread: Primitive = linear(
     _plain_batch(lambda: window_spread),
     samples=_spread_samples,
     errors=window_errors(shape=(2, 2)),
+    least_ndim=window_axes,
 )
 
 ROWS = (window_sum, window_spread)

@@ -106,7 +106,8 @@ def _checkpointed(
     originals = {id(a): leaf for a, leaf in zip(inputs, leaves, strict=True)}
     values = [outs[i] for i in recorded]
     shared = [v._n in found or packs.shares(v, inputs) for v in values]
-    shown = [originals.get(id(o), o) for o in outs]
+    shown = [None if i in recorded else originals.get(id(o), o) for i, o in enumerate(outs)]
+    del outs  # see packs.with_node
     again = Again(name, flat, recorded, draws.used(before), values)
     parents = [a._n if need else None for a, need in zip(leaves, needs, strict=True)]
     arrays = hang(again, leaves, [*parents, *captured], values, shared)

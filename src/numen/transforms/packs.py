@@ -2,12 +2,12 @@
 
 The backward pass knows one cotangent per node. A call whose results share one backward step has one
 node, whose cotangent is a Pack of theirs, and above it an unpacking node for each result. Used by
-`rules.py` and `checkpointing.py`.
+`recording.py` and `rerunning.py`.
 """
 
 from __future__ import annotations
 
-import sys
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -112,12 +112,14 @@ def shares(out: Any, arguments: Sequence[Any]) -> bool:
     return any([getattr(getattr(b, "_v", None), "cell", None) is cell for b in arguments])
 
 
-def with_node(out: Any, node: Node, copied: bool, holders: int) -> Any:
-    """An Array with a result's values and `node`.
+def with_node(values: list[Any], index: int, node: Node, copied: bool) -> Any:
+    """An Array with the values of the result `values[index]` and `node`.
 
-    It shares the result's memory, and the notes about that if there are more references to the
-    result than the `holders` of the caller; `copied` gives it memory of its own.
+    It shares the result's memory, and the notes about that if somebody else holds the result: the
+    caller has no reference but the one in `values`, which is dropped here. `copied` gives the Array
+    memory of its own.
     """
+    out = values[index]
     if copied:
         bare = core.ARRAY(out._d)
         bare._t = register_of(out)
@@ -127,17 +129,25 @@ def with_node(out: Any, node: Node, copied: bool, holders: int) -> Any:
     result = core.ARRAY(out._d, node)
     if memory is SCALAR:
         result._v = SCALAR
-    elif memory is not None or sys.getrefcount(out) > holders:
-        if memory is None:
-            memory = out._v = Cell()
-        base = memory.base if type(memory) is View else out
-        if base._n is not None:  # not to keep the graph that was dropped
-            bare = core.ARRAY(base._d, None, memory.cell)
-            bare._t = register_of(base, bare)
-            base = bare
+        result._t = register_of(out, result)
+        return result
+    twin = core.ARRAY(out._d, None, memory)
+    twin._t = register_of(out, twin)
+    ref = weakref.ref(out)
+    values[index] = None
+    del out
+    held = ref()
+    if memory is None and held is not None:
+        memory = held._v = Cell()
+    if memory is not None:
+        base = memory.base if type(memory) is View else held
+        if base is None or base._n is not None:  # not to keep the graph that was dropped
+            source = twin if base is None else base
+            base = core.ARRAY(source._d, None, memory.cell)
+            base._t = register_of(source, base)
         result._v = View(base, memory.cell, memory.path if type(memory) is View else ())
         views.remember(memory.cell, result)
-    result._t = register_of(out, result)
+    result._t = register_of(twin if held is None else held, result)
     return result
 
 

@@ -41,9 +41,6 @@ def _vjp(needs: Sequence[bool], g: Any, out: Any, *args: Any, call: Call) -> lis
     return call.pull(needs, g, args)
 
 
-HOLDERS = 6
-"""References to a result that nobody but this module holds."""
-
 INPUT, OUTPUT, BETWEEN, OTHER = range(4)
 """What a saved thing is: an argument, a result, an array that is neither, no array."""
 
@@ -140,14 +137,58 @@ def recorded(rule: Rule, leaves: Leaves, depth: int) -> Leaves:
     bare = [without_node(a) if need else a for a, need in zip(leaves, needs, strict=True)]
     before = [newest_write(a) if need else 0 for a, need in zip(bare, needs, strict=True)]
     outs, saved = rule.forward(bare, needs)
+    _check_writes(rule, bare, needs, before)
     inputs = {id(b): i for i, b in enumerate(bare) if isinstance(b, ArrayCore)}
-    results = {id(o): i for i, o in enumerate(outs) if isinstance(o, ArrayCore)}
+    chosen = _chosen(rule, outs, inputs, depth)
+    if not chosen:
+        return outs
+    kinds, held = _kept(rule, saved, outs, inputs, leaves)
+    del saved  # see packs.with_node
+    given = {i: inputs.get(id(outs[i])) for i in chosen}
+    copied = {i: given[i] is not None or packs.shares(outs[i], bare) for i in chosen}
+    for i in chosen:
+        outs[i] = at_depth(outs[i], depth)
+    raws = [outs[i]._d for i in chosen]
+    parents = [a._n if need else None for a, need in zip(leaves, needs, strict=True)]
+    args = (*[None] * len(leaves), held)
+    info = Call(rule, len(leaves), chosen, kinds)
+    node = packs.call_node(rule.prim, (*parents, None), args, {"call": info}, raws)
+    info.node = weakref.ref(node)
+    for number, i in enumerate(chosen):
+        own = packs.result_node(node, number, len(chosen), raws[number])
+        place = given[i]
+        if place is not None and place in rule.dirty:
+            outs[i] = _written(leaves[place], own, rule.name)
+        else:
+            outs[i] = packs.with_node(outs, i, own, copied[i])
+    return outs
+
+
+def _check_writes(rule: Rule, bare: Leaves, needs: Sequence[bool], before: Sequence[int]) -> None:
+    """Refuse arguments that the forward function wrote in place without saying so.
+
+    Raises
+    ------
+    GradientError
+        If there is one.
+    """
     for i, (b, need) in enumerate(zip(bare, needs, strict=True)):
         if need and i not in rule.dirty and newest_write(b) != before[i]:
             raise GradientError(
                 f"{rule.name}: wrote into argument {i}, a {describe(b)}, in place; the rule gives "
                 "no gradient of that. Hint: write into a copy"
             )
+
+
+def _chosen(rule: Rule, outs: Leaves, inputs: dict[int, int], depth: int) -> list[int]:
+    """The positions of the results that get nodes.
+
+    Raises
+    ------
+    GradientError, TransformError
+        If a result depends on a captured array that carries a gradient, or on a captured value of
+        an inner transform.
+    """
     chosen = []
     for i, o in enumerate(outs):
         if isinstance(o, ArrayCore):
@@ -160,6 +201,14 @@ def recorded(rule: Rule, leaves: Leaves, depth: int) -> Leaves:
                 raise GradientError(capture_text(rule, o))
             if is_differentiable(o._d.dtype) and not rule.silent(i):
                 chosen.append(i)
+    return chosen
+
+
+def _kept(
+    rule: Rule, saved: Leaves, outs: Leaves, inputs: dict[int, int], leaves: Leaves
+) -> tuple[list[tuple[int, int]], rerunning.Held]:
+    """What each saved thing is and which result, and what the node holds of them."""
+    results = {id(o): i for i, o in enumerate(outs) if isinstance(o, ArrayCore)}
     kinds, kept = [], []
     for value in saved:
         if not isinstance(value, ArrayCore):
@@ -171,31 +220,10 @@ def recorded(rule: Rule, leaves: Leaves, depth: int) -> Leaves:
             kind = OUTPUT if id(value) in results else BETWEEN
             kinds.append((kind, results.get(id(value), 0)))
         kept.append(value)
-    if not chosen:
-        return outs
-    parents = tuple([a._n if need else None for a, need in zip(leaves, needs, strict=True)])
     held = rerunning.Held(kept)
     if rule.pure and any([kind == BETWEEN for kind, _ in kinds]):
         held.again = rerunning.Held(leaves)
-    parents = (*parents, None)
-    args = (*[None] * len(leaves), held)
-    info = Call(rule, len(leaves), chosen, kinds)
-    lifted = {i: at_depth(outs[i], depth) for i in chosen}
-    raws = [lifted[i]._d for i in chosen]
-    node = packs.call_node(rule.prim, parents, args, {"call": info}, raws)
-    info.node = weakref.ref(node)
-    shown = []
-    for i, o in enumerate(outs):
-        if i in chosen:
-            own = packs.result_node(node, chosen.index(i), len(chosen), lifted[i]._d)
-            given = inputs.get(id(o))
-            if given in rule.dirty:
-                o = _written(leaves[given], own, rule.name)
-            else:
-                copied = given is not None or packs.shares(o, bare)
-                o = packs.with_node(lifted[i], own, copied, HOLDERS)
-        shown.append(o)
-    return shown
+    return kinds, held
 
 
 def _written(x: Any, node: Node, name: str) -> Any:

@@ -21,12 +21,9 @@ from numen.transforms import draws, packs
 
 Leaves = list[Any]
 
-HOLDERS = 7
-"""References to a result that nobody but this package holds."""
-
 
 def connected(
-    name: str, function: Callable[[Leaves], Leaves], leaves: Leaves, values: Sequence[Any]
+    name: str, function: Callable[[Leaves], Leaves], leaves: Leaves, values: Leaves
 ) -> Leaves:
     """Arrays of these values, which `function(leaves)` gives, with a node that runs it again."""
     depth = max([level_of(a) for a in leaves], default=0)
@@ -39,10 +36,10 @@ def hang(
     again: Again,
     leaves: Leaves,
     parents: list[Any],
-    values: Sequence[Any],
+    values: Leaves,
     shared: Sequence[bool],
 ) -> Leaves:
-    """The values with a node for each, over one call node."""
+    """The values with a node for each, over one call node; empties `values`."""
     if not values:
         return []
     again.count = len(leaves)
@@ -51,9 +48,10 @@ def hang(
     raws = [v._d for v in values]
     node = packs.call_node(_AGAIN, (*parents, None), args, {"again": again}, raws)
     again.node = weakref.ref(node)
+    count = len(values)
     return [
-        packs.with_node(v, packs.result_node(node, i, len(values), v._d), copied, HOLDERS)
-        for i, (v, copied) in enumerate(zip(values, shared, strict=True))
+        packs.with_node(values, i, packs.result_node(node, i, count, raws[i]), shared[i])
+        for i in range(count)
     ]
 
 
@@ -75,6 +73,7 @@ def alias(a: Any, create: bool) -> Any:
         array._n = Node(slots.primitive("copy"), (a._n,), (None,), {}, None, a._d)
     else:
         array._n = Leaf(tuple(a._d.shape), a._d.dtype)
+        array._n.stamp = core.next_stamp()
     return array
 
 
@@ -88,9 +87,9 @@ def boundary(nodes: Sequence[Any], start: int, own: Any) -> dict[Any, None]:
         if node is None or node in seen:
             continue
         seen.add(node)
-        if type(node) is Leaf or node.stamp > start or node in own:
+        if node.stamp > start or node in own:
             found[node] = None
-        else:
+        elif type(node) is not Leaf:  # not one of a transform that ran inside
             stack.extend(node.parents)
     return found
 

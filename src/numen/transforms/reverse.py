@@ -36,6 +36,7 @@ def _alias(x: Any, op: str, position: int) -> Any:
     alias._t = _backward.register_of(a, alias)
     if a._n is None:
         alias._n = Leaf(a._d.shape, a._d.dtype)
+        alias._n.stamp = core.next_stamp()  # a leaf of this transform, not of the user's
     else:
         alias._n = Node(slots.primitive("copy"), (a._n,), (None,), {}, None, a._d)
     return alias
