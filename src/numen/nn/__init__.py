@@ -9,6 +9,7 @@ from numen.nn import (
     attention,
     containers,
     convolution,
+    distances,
     dropout,
     embedding,
     functional,
@@ -26,6 +27,7 @@ from numen.nn.activations import *  # noqa: F403
 from numen.nn.attention import *  # noqa: F403
 from numen.nn.containers import *  # noqa: F403
 from numen.nn.convolution import *  # noqa: F403
+from numen.nn.distances import *  # noqa: F403
 from numen.nn.dropout import *  # noqa: F403
 from numen.nn.embedding import *  # noqa: F403
 from numen.nn.layers import Flatten, Linear
@@ -44,6 +46,6 @@ from numen.nn.utils.stateless import functional_call, stack_module_state
 __all__ = ["Module", "Parameter", "Linear", "Flatten"]
 __all__ += ["functional", "functional_call", "init", "stack_module_state", "StateDictError"]
 __all__ += activations.__all__ + convolution.__all__ + pooling.__all__ + normalization.__all__
-__all__ += dropout.__all__ + embedding.__all__ + shapes.__all__
+__all__ += distances.__all__ + dropout.__all__ + embedding.__all__ + shapes.__all__
 __all__ += containers.__all__ + parameter_containers.__all__ + losses.__all__
 __all__ += recurrent.__all__ + recurrent_cells.__all__ + attention.__all__ + transformer.__all__

@@ -18,6 +18,7 @@ from numen.nn import (
     functional_classification,
     functional_convolution,
     functional_ctc,
+    functional_distances,
     functional_dropout,
     functional_lookup,
     functional_losses,
@@ -32,6 +33,7 @@ from numen.nn.functional_attention import *  # noqa: F403
 from numen.nn.functional_classification import *  # noqa: F403
 from numen.nn.functional_convolution import *  # noqa: F403
 from numen.nn.functional_ctc import *  # noqa: F403
+from numen.nn.functional_distances import *  # noqa: F403
 from numen.nn.functional_dropout import *  # noqa: F403
 from numen.nn.functional_lookup import *  # noqa: F403
 from numen.nn.functional_losses import *  # noqa: F403
@@ -46,6 +48,7 @@ __all__ += functional_normalization.__all__ + functional_dropout.__all__
 __all__ += functional_lookup.__all__
 __all__ += functional_losses.__all__ + functional_classification.__all__
 __all__ += functional_probabilities.__all__
+__all__ += functional_distances.__all__
 __all__ += functional_ctc.__all__ + functional_attention.__all__
 
 
