@@ -10,7 +10,7 @@ import pytest
 
 import numen as nm
 from numen.dispatch import backends, modes
-from numen.errors import ShapeError, TransformError
+from numen.errors import GradientError, ShapeError, TransformError
 
 X = np.arange(24.0).reshape(2, 3, 4)
 
@@ -362,3 +362,16 @@ def test_memory_is_let_go():
         f(nm.ones((2, 3)))
     gc.collect()
     assert len(gc.get_objects()) < before + 200
+
+
+def test_a_write_below_the_transform_is_seen_by_the_backward_pass():
+    for outer in (nm.vmap, lambda f: lambda x: nm.jvp(f, (x,), (nm.ones_like(x),))[1]):
+        held = nm.ones((2, 3))
+
+        def f(v, held=held):
+            y = v * v
+            held[0] = 9.0  # the very memory of v
+            return y.sum()
+
+        with pytest.raises(GradientError, match="multiply saved .* written in place"):
+            outer(nm.grad(f))(held)

@@ -221,7 +221,7 @@ def _pull(node: Node, g: Any) -> Sequence[Any]:
         elif isinstance(a, ArrayCore):
             memory = a._v
             if memory is not None and memory.t < node.stamp:
-                raise _overwritten(node, a)
+                raise overwritten(node, a, a)
             raw = a._d
             if raw.size >= limit:
                 break
@@ -250,8 +250,10 @@ def _pull_arrays(node: Node, g: Any) -> Sequence[Any]:
         raise _freed(node)
     args: list[Any] = []
     for a, parent in zip(saved, node.parents, strict=True):
-        if isinstance(a, ArrayCore) and a._v is not None and a._v.t < node.stamp:
-            raise _overwritten(node, a)
+        if isinstance(a, ArrayCore):
+            written = written_since(node.stamp, a)
+            if written is not None:
+                raise overwritten(node, a, written)
         args.append(parent if a is None else a)
     out = None if node.out is None else _out_array(node, node.out)
     needs = tuple([p is not None for p in node.parents])
@@ -265,12 +267,21 @@ def _freed(node: Node) -> GradientError:
     )
 
 
-def _overwritten(node: Node, a: ArrayCore) -> GradientError:
-    written = None if a._v is None else getattr(a._v.cell, "place", None)
+def written_since(stamp: int, a: ArrayCore) -> ArrayCore | None:
+    """The array, or one below it in `vmap` and `jvp`, whose memory was written after `stamp`."""
+    while a._v is None or a._v.t >= stamp:
+        if type(a._d) is not backends.FRAME:
+            return None
+        a = a._d.value
+    return a
+
+
+def overwritten(node: Node, a: ArrayCore, written: ArrayCore) -> GradientError:
+    place = None if written._v is None else getattr(written._v.cell, "place", None)
     return GradientError(
         f"backward: {node.prim.name} saved a {describe(a)} that was written in place afterwards\n"
         f"  saved in   {places.describe_place(places.place_of(node))}\n"
-        f"  written in {places.describe_place(written)}\n"
+        f"  written in {places.describe_place(place)}\n"
         "Hint: write into a copy, or compute a new array instead"
     )
 

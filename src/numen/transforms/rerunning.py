@@ -14,7 +14,7 @@ from typing import Any
 from numen.dispatch import backward as _backward
 from numen.dispatch import core, modes, slots
 from numen.dispatch.core import SCALAR, ArrayCore, Leaf, Node, is_differentiable
-from numen.dispatch.frames import level_of, newest_write
+from numen.dispatch.frames import level_of
 from numen.dispatch.primitive import Primitive
 from numen.errors import GradientError, ShapeError, describe
 from numen.transforms import draws, packs
@@ -116,8 +116,9 @@ class Held:
             If there is one.
         """
         for a in self.leaves:
-            if isinstance(a, ArrayCore) and newest_write(a) < node.stamp:
-                raise _backward._overwritten(node, a)
+            written = _backward.written_since(node.stamp, a) if isinstance(a, ArrayCore) else None
+            if written is not None:
+                raise _backward.overwritten(node, a, written)
 
 
 class Again:

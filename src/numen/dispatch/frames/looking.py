@@ -60,14 +60,13 @@ def top_level(arrays: Sequence[ArrayCore], op: str) -> Level:
 
 def newest_write(a: ArrayCore) -> int:
     """The stamp of the last write into an array's memory, also through the values below a Frame."""
-    stamp = NEVER_WRITTEN if a._v is None else a._v.t
-    raw = a._d
-    while type(raw) is Frame:
-        memory = raw.value._v
-        if memory is not None and memory.t < stamp:
-            stamp = memory.t
-        raw = raw.value._d
-    return stamp
+    stamp = NEVER_WRITTEN
+    while True:
+        if a._v is not None and a._v.t < stamp:
+            stamp = a._v.t
+        if type(a._d) is not Frame:
+            return stamp
+        a = a._d.value
 
 
 core.note_made = note_made
