@@ -2,7 +2,8 @@
 
 Each function gets a sample call: one from SAMPLES, or the first of GENERIC that NumPy itself
 accepts. `gradient` and `forward` run it on Arrays that require gradients or have tangents,
-`batched` inside vmap, `compiled` records it and schedules the graph without making machine code. Called by `make_coverage.py`.
+`batched` inside vmap, `compiled` records it and schedules the graph without making machine code.
+Called by `make_coverage.py`.
 """
 
 from __future__ import annotations

@@ -28,9 +28,7 @@ Names = dict[str, Any]
 
 def example(program: Program, k: int) -> list[np.ndarray[Any, Any]]:
     """The inputs and the weight of example k: rolled, so that their kinds stay."""
-    return [
-        np.roll(x, k, 0) if x.ndim else np.array(x) for x in (*program.inputs, program.weight)
-    ]
+    return [np.roll(x, k, 0) if x.ndim else np.array(x) for x in (*program.inputs, program.weight)]
 
 
 def names_of(program: Program, arrays: list[Any]) -> Names:

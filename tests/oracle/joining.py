@@ -13,7 +13,10 @@ import numen as nm
 
 
 def cat(arrays: Any, dim: int = 0) -> Any:
-    refuses(any(a.shape == (0,) for a in arrays) and any(a.ndim > 1 for a in arrays), "old empty")
+    refuses(
+        any(a.shape == (0,) for a in arrays) and any(a.ndim > 1 for a in arrays),
+        "an empty vector among tensors of more axes",
+    )
     return nm.concatenate(arrays, dim)
 
 

@@ -255,7 +255,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
 def histc(x: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     refuses(x.size == 0, "no values")
     limits = (scalar(nm.min(x)), scalar(nm.max(x))) if min == max == 0 else (min, max)
-    refuses(limits[0] == limits[1], "an empty range")
+    refuses(limits[0] == limits[1], "histc of values that are all equal")
     return nm.histogram(x, bins, limits)[0].astype(x.dtype)
 
 

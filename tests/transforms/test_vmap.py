@@ -373,5 +373,5 @@ def test_a_write_below_the_transform_is_seen_by_the_backward_pass():
             held[0] = 9.0  # the very memory of v
             return y.sum()
 
-        with pytest.raises(GradientError, match="multiply saved .* written in place"):
+        with pytest.raises(GradientError, match=r"multiply saved .* written in place"):
             outer(nm.grad(f))(held)

@@ -44,9 +44,7 @@ _innermost: Callable[[Any], Any] = _same
 _frame_module: Callable[[Any], Any] = _same
 
 
-def fill_frame(
-    frame: type, innermost: Callable[[Any], Any], module: Callable[[Any], Any]
-) -> None:
+def fill_frame(frame: type, innermost: Callable[[Any], Any], module: Callable[[Any], Any]) -> None:
     """Set what `frames/` has. Called once."""
     global FRAME, _innermost, _frame_module
     FRAME, _innermost, _frame_module = frame, innermost, module

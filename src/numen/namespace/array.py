@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import backward as _backward
 from numen.dispatch import backends, core, frames, hooks, modes, views
+from numen.dispatch import backward as _backward
 from numen.dispatch.backends import is_backend_array
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import SCALAR, ArrayCore, Leaf, is_differentiable
@@ -90,7 +90,8 @@ class Array(Protocols, Access, Memory, Methods, GradientState, Scalars):
         if value:
             if not is_differentiable(self._d.dtype):
                 raise DTypeError(
-                    f"requires_grad: only floating and complex dtypes carry gradients, got {describe(self)}"
+                    "requires_grad: only floating and complex dtypes carry gradients, got "
+                    f"{describe(self)}"
                 )
             if self._n is None:
                 self._n = Leaf(self._d.shape, self._d.dtype)

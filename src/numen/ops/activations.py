@@ -15,7 +15,8 @@ import numpy as np
 
 from numen.dispatch.backends import module_of, placed_like
 from numen.dispatch.core import is_differentiable
-from numen.dispatch.primitive import Primitive, elementwise
+from numen.dispatch.derived import elementwise
+from numen.dispatch.primitive import Primitive
 from numen.errors import DTypeError, describe
 from numen.ops.elementwise import exp
 from numen.ops.exponential import expm1

@@ -14,7 +14,8 @@ import numpy as np
 from numen.dispatch import core, modes, slots
 from numen.dispatch.backends import module_of, placed_like
 from numen.dispatch.core import ArrayCore
-from numen.dispatch.primitive import Primitive, align
+from numen.dispatch.derived import align
+from numen.dispatch.primitive import Primitive
 
 SMALL = 4096
 """Elements up to which filling an array is cheaper than making a broadcast view of it."""

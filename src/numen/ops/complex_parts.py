@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.core import ArrayCore
-from numen.dispatch.primitive import Primitive, elementwise
+from numen.dispatch.derived import elementwise
+from numen.dispatch.primitive import Primitive
 from numen.ops.samples import DType, Inputs, Rng, draw, singles, text_operand
 
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from numen.dispatch.primitive import Primitive, broadcast_to, conj
+from numen.dispatch.derived import broadcast_to, conj
+from numen.dispatch.primitive import Primitive
 from numen.errors import ShapeError, describe
 from numen.ops.columns import convolve, convolve_back, weight_of
 from numen.ops.common import add_tangents

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive, conj, linear
+from numen.dispatch.derived import conj, linear
+from numen.dispatch.primitive import Primitive
 from numen.ops.common import constant, kept_shape, zeros
 from numen.ops.joining import concatenate
 from numen.ops.reductions import reducer, sum

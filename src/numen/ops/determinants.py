@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive, conj
+from numen.dispatch.derived import conj
+from numen.dispatch.primitive import Primitive
 from numen.ops.common import add_tangents, ndim
 from numen.ops.linear_algebra import column, even, flip, matmul
 from numen.ops.matrices import inner, inv, no_matrices, no_squares, same_batch, square_samples

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
+from numen.dispatch.derived import conj, times
 from numen.dispatch.frames import Frame
-from numen.dispatch.primitive import Primitive, conj, times
+from numen.dispatch.primitive import Primitive
 from numen.errors import GradientError, describe
 from numen.ops.common import constant
 from numen.ops.comparisons import not_equal

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch.primitive import Primitive, broadcast_to, conj, elementwise, no_zeros, times
+from numen.dispatch.derived import broadcast_to, conj, elementwise, no_zeros, times
+from numen.dispatch.primitive import Primitive
 from numen.ops.common import add_tangents, aligned_batch, is_number, zeros
 from numen.ops.comparisons import equal, greater, not_equal
 from numen.ops.masked import over

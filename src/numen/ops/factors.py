@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive, broadcast_to
+from numen.dispatch.derived import broadcast_to
+from numen.dispatch.primitive import Primitive
 from numen.ops.common import constant, ndim, zeros
 from numen.ops.linear_algebra import adjoint, even, matmul
 from numen.ops.matrices import no_matrices, no_squares, regular, same_batch, solve

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive, conj
+from numen.dispatch.derived import conj
+from numen.dispatch.primitive import Primitive
 from numen.ops.common import add_tangents, constant, ndim, zeros
 from numen.ops.gathering import gather
 from numen.ops.indexing import getitem

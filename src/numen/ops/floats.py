@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive, broadcast_to, elementwise
+from numen.dispatch.derived import broadcast_to, elementwise
+from numen.dispatch.primitive import Primitive
 from numen.ops.common import aligned_batch, flat, zeros
 from numen.ops.comparisons import equal
 from numen.ops.samples import (

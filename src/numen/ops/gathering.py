@@ -15,7 +15,8 @@ import numpy as np
 
 from numen.dispatch import core
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive, align
+from numen.dispatch.derived import align
+from numen.dispatch.primitive import Primitive
 from numen.errors import ShapeError, describe
 from numen.ops.common import constant, ndim, zeros
 from numen.ops.comparisons import equal

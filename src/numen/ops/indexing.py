@@ -14,7 +14,8 @@ import numpy as np
 
 from numen.dispatch import core
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive, linear
+from numen.dispatch.derived import linear
+from numen.dispatch.primitive import Primitive
 from numen.errors import ShapeError, describe
 from numen.ops.common import ndim, zeros
 from numen.ops.samples import DType, Errors, Inputs, Rng, draw

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from numen.dispatch.primitive import Primitive, elementwise
+from numen.dispatch.derived import elementwise
+from numen.dispatch.primitive import Primitive
 from numen.ops.samples import (
     DType,
     Errors,

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive, broadcast_to, conj
+from numen.dispatch.derived import broadcast_to, conj
+from numen.dispatch.primitive import Primitive
 from numen.errors import DTypeError, describe
 from numen.ops.common import add_tangents, aligned_batch, zeros
 from numen.ops.comparisons import equal, greater, less

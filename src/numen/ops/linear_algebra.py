@@ -13,7 +13,8 @@ import numpy as np
 
 from numen.dispatch.backends import module_of
 from numen.dispatch.core import ArrayCore
-from numen.dispatch.primitive import Primitive, conj
+from numen.dispatch.derived import conj
+from numen.dispatch.primitive import Primitive
 from numen.ops.common import add_tangents, ndim
 from numen.ops.samples import DType, Errors, Inputs, Rng, draw
 from numen.ops.shape import transpose

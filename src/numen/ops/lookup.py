@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive, broadcast_to
+from numen.dispatch.derived import broadcast_to
+from numen.dispatch.primitive import Primitive
 from numen.errors import DTypeError, IndexRangeError, ShapeError, describe
 from numen.ops.common import constant
 from numen.ops.comparisons import equal

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive, elementwise
+from numen.dispatch.derived import elementwise
+from numen.dispatch.primitive import Primitive
 from numen.errors import DTypeError, describe
 from numen.ops.common import constant
 from numen.ops.comparisons import equal

@@ -2,7 +2,7 @@
 
 What flows back into an element that `where`, an index or a maximum left out is exactly 0, and stays
 so however steep the op before it is: 0 times the infinite slope of sqrt at 0 would be NaN. Rules
-multiply by `times` (which is `dispatch.primitive.times`) and divide by `over`. Matrix products,
+multiply by `times` (which is `dispatch.derived.times`) and divide by `over`. Matrix products,
 convolutions and sums of products compute as IEEE 754 says. Next: `elementwise.py`.
 """
 
@@ -13,7 +13,8 @@ from typing import Any
 
 from numen.dispatch import core
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive, broadcast_to, conj, no_zeros, times
+from numen.dispatch.derived import broadcast_to, conj, no_zeros, times
+from numen.dispatch.primitive import Primitive
 from numen.ops.common import add_tangents, aligned_batch
 from numen.ops.samples import DType, Inputs, Rng, away_from_zero, draw, unequal_shapes
 

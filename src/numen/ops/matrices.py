@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive, conj
+from numen.dispatch.derived import conj
+from numen.dispatch.primitive import Primitive
 from numen.ops.common import ndim, zeros
 from numen.ops.complex_parts import imag, real
 from numen.ops.linear_algebra import adjoint, column, even, flip, matmul, row

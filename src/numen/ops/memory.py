@@ -15,8 +15,9 @@ import numpy as np
 from numen.dispatch import core, slots, views
 from numen.dispatch.backends import module_of, placed_like
 from numen.dispatch.core import ArrayCore, View
+from numen.dispatch.derived import linear
 from numen.dispatch.modes import grad_enabled
-from numen.dispatch.primitive import Primitive, linear
+from numen.dispatch.primitive import Primitive
 from numen.errors import GradientError
 from numen.ops.common import constant, zeros
 from numen.ops.samples import DType, Errors, Inputs, Rng, draw

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive, conj, times
+from numen.dispatch.derived import conj, times
+from numen.dispatch.primitive import Primitive
 from numen.ops.common import kept_shape
 from numen.ops.comparisons import equal
 from numen.ops.complex_parts import real

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive, linear
+from numen.dispatch.derived import linear
+from numen.dispatch.primitive import Primitive
 from numen.ops.common import count, kept_shape, spread
 from numen.ops.comparisons import equal
 from numen.ops.kinks import maximum

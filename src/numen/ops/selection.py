@@ -13,7 +13,8 @@ import numpy as np
 
 from numen.dispatch import slots
 from numen.dispatch.core import SCALAR, ArrayCore
-from numen.dispatch.primitive import Primitive, align, broadcast_to, linear
+from numen.dispatch.derived import align, broadcast_to, linear
+from numen.dispatch.primitive import Primitive
 from numen.ops.common import zeros
 from numen.ops.samples import DType, Errors, Inputs, Rng, draw, singles
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch.primitive import linear
+from numen.dispatch.derived import linear
 from numen.errors import ShapeError, describe
 from numen.ops import memory
 from numen.ops.samples import DType, Errors, Inputs, Rng, draw

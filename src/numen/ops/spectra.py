@@ -20,7 +20,8 @@ import numpy as np
 from numen.dispatch import modes
 from numen.dispatch.backends import module_of
 from numen.dispatch.core import unwrap
-from numen.dispatch.primitive import Primitive, times
+from numen.dispatch.derived import times
+from numen.dispatch.primitive import Primitive
 from numen.errors import GradientError
 from numen.ops.common import constant
 from numen.ops.comparisons import equal

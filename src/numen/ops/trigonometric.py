@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch.primitive import Primitive, elementwise
+from numen.dispatch.derived import elementwise
+from numen.dispatch.primitive import Primitive
 from numen.ops.comparisons import equal
 from numen.ops.elementwise import sqrt
 from numen.ops.samples import (

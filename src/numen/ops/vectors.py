@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch.primitive import Primitive, conj
+from numen.dispatch.derived import conj
+from numen.dispatch.primitive import Primitive
 from numen.ops.common import add_tangents
 from numen.ops.linear_algebra import flip
 from numen.ops.samples import DType, Errors, Inputs, Rng, draw

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from numen.dispatch.backends import module_of
-from numen.dispatch.primitive import Primitive, linear
+from numen.dispatch.derived import linear
+from numen.dispatch.primitive import Primitive
 from numen.errors import ShapeError, describe
 from numen.ops.samples import DType, Errors, Inputs, Rng
 from numen.ops.windows import Extents, Pairs, coarse, padded, span, wide

@@ -35,6 +35,7 @@ class Frame:
 
     __slots__ = ("__weakref__", "level", "mapped", "owned", "tangent", "value")
     __hash__ = None  # type: ignore[assignment]
+
     def __init__(
         self,
         level: Level,
