@@ -15,7 +15,7 @@ import numen
 NAMES = (Path(__file__).parent / "public_names.txt").read_text().split()
 """All public names of `numen`, one list."""
 
-MODULES = {"fft", "interop", "lib", "linalg", "polynomial", "profile", "random"}
+MODULES = {"fft", "implicit", "interop", "lib", "linalg", "polynomial", "profile", "random"}
 MODULES |= {"data", "nn", "optim", "train"}
 """Those that are modules."""
 

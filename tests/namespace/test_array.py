@@ -76,8 +76,7 @@ def test_gradients_of_gradients():
 def test_requires_grad():
     with pytest.raises(DTypeError):
         nm.array([1, 2], requires_grad=True)
-    with pytest.raises(DTypeError, match="complex"):
-        nm.array([1j], requires_grad=True)
+    assert nm.array([1j], requires_grad=True).requires_grad
     x = nm.ones(2)
     x.requires_grad = True
     assert x.requires_grad

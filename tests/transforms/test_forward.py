@@ -179,6 +179,7 @@ def test_linearize():
         found = linear(t)
         same(found["a"], expected["a"].numpy())
         same(found["b"], expected["b"].numpy())
+        assert not found["a"].requires_grad
     assert len(calls) == 3
     same(nm.vmap(nm.linearize(lambda v: v**2, x)[1])(nm.eye(2)), np.diag([2.0, 6.0]))
 

@@ -111,3 +111,20 @@ def test_sixteen_threads():
     for t in threads:
         t.join()
     assert results == [[6.0 * i] * 100 for i in range(16)]
+
+
+def test_results_carry_no_graph_of_transforms_that_have_ended():
+    third = nm.grad(nm.grad(nm.grad(lambda x: nm.sin(x) * x)))
+    assert not third(2.0).requires_grad
+    _, pull = nm.vjp(lambda x: x**3, nm.array([1.0, 2.0]))
+    (first,) = pull(nm.ones(2))
+    (second,) = nm.vjp(lambda c: pull(c)[0], nm.ones(2))[1](nm.ones(2))
+    assert not first.requires_grad
+    assert not second.requires_grad
+    x = nm.array([1.0, 2.0], requires_grad=True)  # an outer leaf keeps it
+    assert nm.grad(lambda y: (y**2 * x).sum())(nm.ones(2)).requires_grad
+    seen = []
+    nm.grad(lambda x: (seen.append(nm.grad(lambda y: (x * y).sum())(x)), (x**2).sum())[1])(
+        nm.ones(2)
+    )
+    assert seen[0].requires_grad  # inside, it depends on the outer argument

@@ -130,11 +130,15 @@ class View:
 
 
 class Leaf(hooks.HasHooks):
-    """The node of an array that the user asked gradients for."""
+    """The node of an array that the user asked gradients for, or of a transform's argument.
 
-    __slots__ = ("__weakref__", "dtype", "grad", "hooks", "shape", "stamp")
+    scope: of a transform's argument what tells whether the transform's function still runs.
+    """
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    __slots__ = ("__weakref__", "dtype", "grad", "hooks", "scope", "shape", "stamp")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], scope: Any = None) -> None:
+        self.scope = scope
         self.grad: Any = None
         self.shape = shape
         self.dtype = dtype

@@ -14,7 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch.derived import broadcast_to, conj, elementwise, no_zeros, times
+from numen.dispatch.derived import (
+    FLOAT32,
+    FLOAT64,
+    MANY,
+    broadcast_to,
+    conj,
+    count_nonzero,
+    elementwise,
+    ndarray,
+    no_zeros,
+    times,
+)
 from numen.dispatch.primitive import Primitive
 from numen.ops.common import add_tangents, aligned_batch, is_number, zeros
 from numen.ops.comparisons import equal, greater, not_equal
@@ -32,8 +43,6 @@ from numen.ops.samples import (
     unequal_shapes,
 )
 from numen.ops.selection import where
-
-FLOAT64 = np.dtype(np.float64)
 
 # Sums and products
 
@@ -62,10 +71,15 @@ subtract = elementwise(
 
 
 def _multiply_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
-    if g.dtype is not FLOAT64 and g.dtype.kind == "c":  # the first question is the quicker one
-        return times(g, conj(b)) if needs[0] else None, times(g, conj(a)) if needs[1] else None
-    if type(g) is np.ndarray and no_zeros(g):  # `times` would ask once for each operand
+    dtype = g.dtype
+    if (
+        (dtype is FLOAT32 or dtype is FLOAT64)
+        and type(g) is ndarray
+        and (count_nonzero(g) == g.size if g.size < MANY else no_zeros(g))  # without a call
+    ):
         return g * b if needs[0] else None, g * a if needs[1] else None
+    if dtype.kind == "c":
+        return times(g, conj(b)) if needs[0] else None, times(g, conj(a)) if needs[1] else None
     return times(g, b) if needs[0] else None, times(g, a) if needs[1] else None
 
 
@@ -83,7 +97,15 @@ multiply = elementwise(
 
 def _divide_vjp(needs: Sequence[bool], g: Any, out: Any, a: Any, b: Any) -> tuple[Any, ...]:
     # d/da = 1/b; d/db = -(a/b)/b, the quotient taken again so that the result need not be kept
-    if g.dtype.kind == "c":
+    dtype = g.dtype
+    if (
+        (dtype is FLOAT32 or dtype is FLOAT64)
+        and type(g) is ndarray
+        and (count_nonzero(g) == g.size if g.size < MANY else no_zeros(g))  # without a call
+    ):
+        ga = g / b
+        return ga if needs[0] else None, -(ga * (a / b)) if needs[1] else None
+    if dtype.kind == "c":
         ga = over(g, conj(b))
         return ga if needs[0] else None, -times(ga, conj(a / b)) if needs[1] else None
     ga = over(g, b)

@@ -21,7 +21,28 @@ from numen.errors import DTypeError, GradientError, ShapeError, describe
 from numen.transforms.trees import Structure, flatten
 
 
-def _alias(x: Any, op: str, position: int) -> Any:
+class _Scope:
+    """Whether the function of a `grad` or `vjp`, or a pull of it, still runs: only then can what it
+    recorded matter to others."""
+
+    __slots__ = ("entered",)
+
+    def __init__(self) -> None:
+        self.entered: list[None] = []  # threads may pull at once: append and pop are atomic
+
+    @property
+    def running(self) -> bool:
+        return bool(self.entered)
+
+    def __enter__(self) -> _Scope:
+        self.entered.append(None)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.entered.pop()
+
+
+def _alias(x: Any, op: str, position: int, scope: _Scope) -> Any:
     """An Array with x's values and a node of its own above x's."""
     a = as_array(x)
     if not core.is_differentiable(a._d.dtype):
@@ -35,17 +56,17 @@ def _alias(x: Any, op: str, position: int) -> Any:
         views.register_twin(alias, a)
     alias._t = _backward.register_of(a, alias)
     if a._n is None:
-        alias._n = Leaf(a._d.shape, a._d.dtype)
+        alias._n = Leaf(a._d.shape, a._d.dtype, scope)
         alias._n.stamp = core.next_stamp()  # a leaf of this transform, not of the user's
     else:
         alias._n = Node(slots.primitive("copy"), (a._n,), (None,), {}, None, a._d)
     return alias
 
 
-def _aliased(tree: Any, op: str, position: int) -> tuple[Any, list[Any], Structure]:
+def _aliased(tree: Any, op: str, position: int, scope: _Scope) -> tuple[Any, list[Any], Structure]:
     """A container with aliases for its arrays, the aliases, and its structure."""
     leaves, structure = flatten(tree)
-    aliases = [_alias(x, op, position) for x in leaves]
+    aliases = [_alias(x, op, position, scope) for x in leaves]
     return structure.unflatten(aliases), aliases, structure
 
 
@@ -104,10 +125,10 @@ def value_and_grad(
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         positions = positions_of(argnums, len(args), "grad")
         inputs = list(args)
-        with modes.set_grad_enabled(True):
+        with modes.set_grad_enabled(True), _Scope() as scope:
             aliases, forms = [], []
             for i in positions:
-                inputs[i], leaves, structure = _aliased(args[i], "grad", i)
+                inputs[i], leaves, structure = _aliased(args[i], "grad", i, scope)
                 aliases += leaves
                 forms.append(structure)
             result = f(*inputs, **kwargs)
@@ -155,7 +176,8 @@ def _below_outside(x: Any, aliases: Sequence[Any]) -> Any:
 
 
 def _reaches_outer(node: Any, inner: set[Any]) -> bool:
-    """Whether a graph leads to a leaf that is not one of ours (a captured parameter)."""
+    """Whether a graph leads to a leaf that is not one of ours: a captured parameter, or an argument
+    of a transform around this one."""
     seen: set[int] = set()
     stack = [node]
     while stack:
@@ -164,7 +186,7 @@ def _reaches_outer(node: Any, inner: set[Any]) -> bool:
             continue
         seen.add(id(n))
         if type(n) is Leaf:
-            if n not in inner:
+            if n not in inner and (n.scope is None or n.scope.running):
                 return True
             continue
         stack.extend(n.parents)
@@ -212,8 +234,8 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     >>> pull(nm.array([1.0, 10.0]))
     (array([ 2., 40.]),)
     """
-    with modes.set_grad_enabled(True):
-        inputs, aliases, form = _aliased(primals, "vjp", 0)
+    with modes.set_grad_enabled(True), _Scope() as scope:
+        inputs, aliases, form = _aliased(primals, "vjp", 0, scope)
         out = f(*inputs)
     out, aux = out if has_aux else (out, None)
     leaves, structure = flatten(out)
@@ -227,7 +249,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
             seeds = [as_array(cotangent)]
         elif given != structure:
             raise ShapeError(f"vjp: a cotangent of the form {given!r} for a result {structure!r}")
-        with modes.set_grad_enabled(True):
+        with modes.set_grad_enabled(True), scope:
             grads = _cotangents(leaves, [as_array(s) for s in seeds], aliases)
             return form.unflatten([_outside(g, aliases) for g in grads])  # type: ignore[no-any-return]
 
