@@ -105,20 +105,29 @@ def _walk(
     """
     if visits is not None:
         pull = _visited(visits, pull)
-    while heap:
-        node = heappop(heap)[2]
-        g = cotangents.pop(node)
+    # Where one way alone leads on, it does not go through the heap.
+    node: Any = None
+    g: Any = None
+    only: Any
+    way: Any
+    while node is not None or heap:
+        if node is None:
+            node = heappop(heap)[2]
+            g = cotangents.pop(node)
         if visits is not None:
             g = visits.arrived(node, g)
         if wanted is not None and node in wanted:
             wanted[node] = g
+            node = None
             continue
         if type(node) is Leaf:
             if wanted is None:
                 _accumulate(node, g)
                 if visits is not None:
                     visits.accumulated(node)
+            node = None
             continue
+        only = way = None
         for parent, c in zip(node.parents, pull(node, g)):  # noqa: B905
             if parent is None or c is None:
                 continue
@@ -126,17 +135,30 @@ def _walk(
                 c = unbroadcast(c, parent.shape)
             if c.dtype is not parent.dtype and c.dtype != parent.dtype:
                 c = _cast(c, parent)
+            if parent is only:
+                way = way + c
+                continue
             if parent in cotangents:
                 cotangents[parent] = cotangents[parent] + c
-            else:
-                if c is g and type(parent) is Leaf:
-                    c = _copied(c)
-                cotangents[parent] = c
-                heappush(heap, (parent.stamp, id(parent), parent))
+                continue
+            if c is g and type(parent) is Leaf:
+                c = _copied(c)
+            if only is None and not heap:
+                only, way = parent, c
+                continue
+            cotangents[parent] = c
+            heappush(heap, (parent.stamp, id(parent), parent))
         if not keep:
             node.args = None
             node.out = None
             node.parents = ()
+        if only is not None and heap:
+            cotangents[only] = way
+            heappush(heap, (only.stamp, id(only), only))
+            only = None
+        node = only
+        if only is not None:
+            g = way
 
 
 def _visited(visits: Visitor, pull: Callable[[Node, Any], Sequence[Any]]) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,11 @@ from numen.dispatch.primitive import Primitive, Rule
 from numen.errors import GradientError, describe
 
 try:  # the function below np.count_nonzero's Python, four times as quick on small arrays
-    from numpy._core.multiarray import count_nonzero
+    from numpy._core.multiarray import count_nonzero as _counted
 except ImportError:  # pragma: no cover
-    count_nonzero = np.count_nonzero
+    _counted = np.count_nonzero
 
+count_nonzero: Callable[[Any], int] = _counted
 ndarray = np.ndarray
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 MANY = 2048

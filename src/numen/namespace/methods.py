@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from numen.dispatch import views
+import numpy as np
+
+from numen.dispatch import core, modes, views
 from numen.dispatch.convert import operand
-from numen.dispatch.core import SCALAR, is_differentiable
+from numen.dispatch.core import SCALAR, Node, is_differentiable
 from numen.namespace import (
     complex_numbers,
     manipulation,
@@ -24,9 +26,21 @@ from numen.namespace import (
 )
 from numen.namespace.attributes import Attributes
 from numen.namespace.creation import unwrapped
+from numen.ops import table
 
+_SUM = table["sum"]
 NO_VALUE = reductions.NO_VALUE
 """Stands for a reduction's `initial` that is not given."""
+
+
+def _total(x: Any, data: Any) -> Any:
+    """The sum of all elements of a plain small array: how most backward passes begin."""
+    result = core.ARRAY(core.freeze_scalar(np.add.reduce(data, None)), None, SCALAR)
+    node = x._n
+    if node is not None and (not modes.NO_GRAD or modes.state.grad):
+        params = {"axis": tuple(range(data.ndim)), "keepdims": False}
+        result._n = Node(_SUM, (node,), (None,), params, None, result._d)
+    return result
 
 
 class Methods(Attributes):
@@ -46,6 +60,13 @@ class Methods(Attributes):
         where: Any = True,
     ) -> Any:
         """Sum over axes. Small ints are widened as NumPy's."""
+        if (
+            axis is None and dtype is None and out is None and keepdims is False
+            and initial is NO_VALUE and where is True and not modes.ACTIVE
+        ):  # fmt: skip
+            data = self._d
+            if data.size < modes.LIMIT and data.dtype.char in "fd":
+                return _total(self, data)
         return reductions.sum(self, axis, dtype, out, keepdims, initial, where)
 
     def prod(
