@@ -59,6 +59,16 @@ def register_twin(result: ArrayCore, source: ArrayCore) -> None:
     result._v = Twin(source)
 
 
+def share_memory(a: Any, b: Any) -> bool:
+    """Whether two operands are one Array, or Arrays over one base."""
+    if a is b:
+        return True
+    if not isinstance(a, ArrayCore) or not isinstance(b, ArrayCore):
+        return False
+    cells = [getattr(x._v, "cell", None) for x in (a, b)]
+    return cells[0] is not None and cells[0] is cells[1]
+
+
 def remember(cell: Cell, view: ArrayCore) -> None:
     """Add a view to its cell, dropping dead ones now and then."""
     live = cell.views

@@ -102,16 +102,6 @@ def operand_copy(a: Any, prim: Primitive) -> Any:
     return fresh
 
 
-def shares_memory(a: Any, out: Any) -> bool:
-    """Whether an operand is the output, or a view of the same base."""
-    if a is out:
-        return True
-    if not isinstance(a, ArrayCore) or not isinstance(out, ArrayCore):
-        return False
-    cells = [getattr(x._v, "cell", None) for x in (a, out)]
-    return cells[0] is not None and cells[0] is cells[1]
-
-
 def writes_directly(prim: Primitive, target: Any, args: Sequence[Any]) -> bool:
     """Whether NumPy may write a row's result into the target's memory, nobody else having to
     know."""

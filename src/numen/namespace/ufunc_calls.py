@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from numen.dispatch import core, modes
+from numen.dispatch import core, modes, views
 from numen.dispatch.convert import as_array, operands
 from numen.dispatch.core import ArrayCore, is_differentiable
 from numen.dispatch.fast import MISSING
@@ -22,7 +22,6 @@ from numen.namespace.devices import together
 from numen.namespace.output import (
     masked,
     operand_copy,
-    shares_memory,
     write_directly,
     write_out,
     writes_directly,
@@ -363,7 +362,7 @@ def _recorded(f: ufunc, form: Form) -> Any:
             taken = tuple([as_array(a, d) for a, d in zip(taken, dtypes, strict=False)])
     if f.row is not None and form.outs[0] is not None:
         (out,) = form.outs
-        taken = tuple([operand_copy(a, f.row) if shares_memory(a, out) else a for a in taken])
+        taken = tuple([operand_copy(a, f.row) if views.share_memory(a, out) else a for a in taken])
     mask = None
     if form.where is not True:
         mask = as_array(form.where)

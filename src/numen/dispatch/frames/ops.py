@@ -151,17 +151,21 @@ def _finished(
     scalar = not frame.shape and (not prim.view or element)
     source = args[0]
     value = frame.value
-    shared = value._v is not None and any([_share(value, a) for a in low])
+    shared = value._v is not None and any([views.share_memory(value, a) for a in low])
     shared = shared or any([value is a for a in low])
     as_view = prim.view and shared and not scalar and source._v is not SCALAR
-    if as_view and frame.tangent is not None and not _share(frame.tangent, source._d.tangent):
+    if (
+        as_view
+        and frame.tangent is not None
+        and not views.share_memory(frame.tangent, source._d.tangent)
+    ):
         as_view = False
     if shared and not as_view:
         if prim.view and not scalar and value is source._d.value:
             return source  # the real part of a real array: itself
         frame.value = slots.primitive("copy")(value)
     if frame.tangent is not None and not as_view:
-        if any([_owns(a, frame) and _share(frame.tangent, a._d.tangent) for a in args]):
+        if any([_owns(a, frame) and views.share_memory(frame.tangent, a._d.tangent) for a in args]):
             frame.tangent = slots.primitive("copy")(frame.tangent)
     result = core.ARRAY(frame, None, SCALAR if scalar else None)
     if as_view:
@@ -182,13 +186,3 @@ def _owns(a: Any, frame: Frame) -> bool:
         return False
     base = a._v.base if type(a._v) is core.View else a
     return bool(base._d.owned)
-
-
-def _share(a: Any, b: Any) -> bool:
-    """Whether two Arrays are one, or views of one memory."""
-    if a is b:
-        return True
-    if not isinstance(a, ArrayCore) or not isinstance(b, ArrayCore):
-        return False
-    cells = [getattr(x._v, "cell", None) for x in (a, b)]
-    return cells[0] is not None and cells[0] is cells[1]
