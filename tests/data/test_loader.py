@@ -361,7 +361,12 @@ def test_an_interrupted_program_leaves_nothing(tmp_path, signal_number):
     script.write_text(SCRIPT)
     before = set(os.listdir("/dev/shm"))
     process = subprocess.Popen(
-        [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # a test run in the background ignores SIGINT, and its children would too
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     workers = {int(process.stdout.readline()) for _ in range(4)}
     assert len(workers) == 2
