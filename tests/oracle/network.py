@@ -20,6 +20,7 @@ NAMES = (
     *("avg_pool1d", "avg_pool2d", "avg_pool3d", "batch_norm", "binary_cross_entropy"),
     *("binary_cross_entropy_with_logits", "celu", "conv1d", "conv2d", "conv3d"),
     *("conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_embedding_loss"),
+    *("bilinear", "cosine_similarity", "one_hot", "pairwise_distance"),
     *("cross_entropy", "ctc_loss", "elu", "gaussian_nll_loss", "gelu", "glu"),
     *("group_norm", "hardshrink", "hardsigmoid", "hardswish", "hardtanh"),
     *("hinge_embedding_loss", "huber_loss", "instance_norm", "kl_div", "l1_loss", "layer_norm"),
@@ -97,34 +98,8 @@ def native_layer_norm(x: Any, shape: Any, weight: Any, bias: Any, eps: float) ->
     return F.layer_norm(x, shape, weight, bias, eps)
 
 
-def cosine_similarity(a: Any, b: Any, dim: int = 1, eps: float = 1e-8) -> Any:
-    if a.ndim == 0:
-        a, b = nm.reshape(a, (1,)), nm.reshape(b, (1,))
-    a, b = nm.broadcast_arrays(a, b)
-    size = nm.linalg.vector_norm
-    left = nm.maximum(size(a, axis=dim, keepdims=True), eps)
-    right = nm.maximum(size(b, axis=dim, keepdims=True), eps)
-    return nm.sum(a / left * (b / right), axis=dim)
-
-
-def pairwise_distance(
-    a: Any, b: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
-) -> Any:
-    return nm.linalg.vector_norm(a - b + eps, ord=p, axis=-1, keepdims=keepdim)
-
-
-def bilinear(a: Any, b: Any, weight: Any, bias: Any = None) -> Any:
-    made = nm.einsum("...i,oij,...j->...o", a, weight, b)
-    return made if bias is None else made + bias
-
-
 def embedding(weight: Any, index: Any, **settings: Any) -> Any:
     return F.embedding(index, weight, **settings)
-
-
-def one_hot(x: Any, num_classes: int = -1) -> Any:
-    count = int(nm.max(x)) + 1 if num_classes == -1 else num_classes
-    return nm.equal(nm.expand_dims(x, -1), nm.arange(count)).astype(nm.int64)
 
 
 NETWORK: dict[str, Any] = {
@@ -149,9 +124,5 @@ NETWORK: dict[str, Any] = {
         for mode in ("constant", "reflect", "replicate", "replicate_negative", "circular")
     },
     "constant_pad_nd": lambda x, pad, value=0: F.pad(x, pad, "constant", value),
-    "nn.functional.cosine_similarity": cosine_similarity,
-    "nn.functional.pairwise_distance": pairwise_distance,
-    "nn.functional.bilinear": bilinear,
-    "nn.functional.one_hot": one_hot,
     "nn.functional.embedding": embedding,
 }

@@ -41,7 +41,7 @@ from numen.nn.functional_normalization import *  # noqa: F403
 from numen.nn.functional_pooling import *  # noqa: F403
 from numen.nn.functional_probabilities import *  # noqa: F403
 
-__all__ = ["linear", "flatten", "softmax", "softmin", "log_softmax"]
+__all__ = ["linear", "bilinear", "flatten", "softmax", "softmin", "log_softmax"]
 __all__ += functional_activations.__all__ + functional_convolution.__all__
 __all__ += functional_pooling.__all__ + functional_adaptive.__all__
 __all__ += functional_normalization.__all__ + functional_dropout.__all__
@@ -88,6 +88,36 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     if bias.shape != weight.shape[:1]:
         raise ShapeError(f"linear: expected bias of shape {weight.shape[:1]}, got {describe(bias)}")
     return x @ weight.T + bias
+
+
+def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+    """input1 @ weight[o] @ input2 for every output o, + bias.
+
+    Parameters
+    ----------
+    input1 : array_like, shape (..., in1_features)
+    input2 : array_like, shape (..., in2_features)
+    weight : Array, shape (out_features, in1_features, in2_features)
+    bias : Array, shape (out_features,), optional
+
+    Returns
+    -------
+    Array, shape (..., out_features)
+
+    Raises
+    ------
+    ShapeError
+        If the shapes do not fit.
+    """
+    a, b = floating(input1, "bilinear", weight), floating(input2, "bilinear", weight)
+    inner = (*a.shape[-1:], *b.shape[-1:])
+    if weight.ndim != 3 or inner != tuple(weight.shape[1:]) or a.shape[:-1] != b.shape[:-1]:
+        raise ShapeError(
+            "bilinear: expected inputs of shapes (..., in1) and (..., in2) and weight of shape "
+            f"(out, in1, in2); got {describe(a, b, weight)}"
+        )
+    out = namespace.einsum("...i,oij,...j->...o", a, weight, b)
+    return out if bias is None else out + bias
 
 
 def flatten(input: Any, start_dim: int = 1, end_dim: int = -1) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from numen.errors import ShapeError, describe
 from numen.linalg import vector_norm
-from numen.namespace import maximum
+from numen.namespace import broadcast_arrays, maximum
 from numen.nn.reductions import alike, floating
 
 __all__ = ["cosine_similarity", "pairwise_distance"]
@@ -54,8 +54,10 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     array([0. , 0.8])
     """
     a, b = _both(x1, x2, "cosine_similarity")
-    rank = max(a.ndim, b.ndim)
-    a, b = (x.reshape((1,) * (rank - x.ndim) + x.shape) for x in (a, b))
+    if a.shape != b.shape:
+        a, b = broadcast_arrays(a, b)
+    if not a.ndim:
+        a, b = a.reshape((1,)), b.reshape((1,))
     lengths = [maximum(vector_norm(x, axis=dim), eps) for x in (a, b)]
     return (a * b).sum(axis=dim) / (lengths[0] * lengths[1])
 
@@ -70,7 +72,7 @@ def pairwise_distance(
     x1, x2 : array_like, shape (..., D)
         Floating; they broadcast.
     p : float
-        The norm's order: positive, inf, or 0 (how many differ).
+        The norm's order; inf is the largest difference, 0 how many there are.
     eps : float
         Added to each difference, as PyTorch does.
     keepdim : bool
@@ -80,8 +82,6 @@ def pairwise_distance(
     ------
     ShapeError
         If the shapes don't broadcast.
-    ValueError
-        If p is negative.
 
     Examples
     --------
@@ -90,7 +90,5 @@ def pairwise_distance(
     >>> round(float(d[0]), 4)
     5.0
     """
-    if p < 0:
-        raise ValueError(f"pairwise_distance: expected a norm's order p >= 0, got {p}")
     a, b = _both(x1, x2, "pairwise_distance")
     return vector_norm(a - b + eps, ord=p, axis=-1, keepdims=keepdim)

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from numen.dispatch import modes
 from numen.dispatch.convert import as_array
-from numen.errors import DTypeError, ShapeError, describe
-from numen.namespace import absolute, where
+from numen.errors import DTypeError, IndexRangeError, ShapeError, describe
+from numen.namespace import absolute, arange, expand_dims, where
+from numen.namespace.devices import every_value
 from numen.ops.lookup import embedding as _embedding
 
-__all__ = ["embedding"]
+__all__ = ["embedding", "one_hot"]
 
 
 def embedding(
@@ -103,3 +106,47 @@ def _shorten(table: Any, places: Any, longest: float, p: float) -> None:
         lengths = (absolute(rows) ** p).sum(axis=1, keepdims=True) ** (1.0 / p)
         factor = where(lengths > longest, longest / (lengths + 1e-7), 1.0)
         table[flat] = rows * factor
+
+
+def one_hot(input: Any, num_classes: int = -1) -> Any:
+    """A last axis of classes, 1 at the given class and 0 elsewhere.
+
+    Parameters
+    ----------
+    input : array_like of int
+        Classes, 0 or more.
+    num_classes : int
+        Their number; -1 takes the largest class there is, and one.
+
+    Returns
+    -------
+    Array of int64, shape input.shape + (num_classes,)
+
+    Raises
+    ------
+    DTypeError
+        If the input is not of ints.
+    IndexRangeError
+        If a class is negative or not below num_classes.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> nm.nn.functional.one_hot([2, 0]).tolist()
+    [[0, 0, 1], [1, 0, 0]]
+    """
+    x = as_array(input)
+    if x.dtype.kind not in "iu":
+        raise DTypeError(f"one_hot: expected classes of ints, got {describe(x)}")
+    if num_classes == -1:
+        num_classes = int(x.max()) + 1 if x.size else 0
+    if not modes.asks_for_rows():
+        values = every_value(x)
+        wrong = (values < 0) | (values >= num_classes)
+        if wrong.any():
+            at = tuple([int(i) for i in np.argwhere(wrong)[0]])
+            raise IndexRangeError(
+                f"one_hot: class {values[at]} at index {at} is out of bounds for {num_classes} "
+                "classes"
+            )
+    return (expand_dims(x, -1) == arange(num_classes)).astype(np.int64)

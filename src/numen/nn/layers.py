@@ -79,6 +79,53 @@ def _uniform(shape: tuple[int, ...], bound: float, dtype: Any) -> Parameter:
     return Parameter(default_stream.uniform(shape, dtype, -bound, bound))
 
 
+class Bilinear(Module):
+    """A form in two inputs: input1 @ weight[o] @ input2 + bias[o] for every output o.
+
+    Parameters
+    ----------
+    in1_features, in2_features, out_features : int
+        Extents of the last axes.
+    bias : bool
+        Whether something is added.
+    dtype : dtype
+        Of the parameters.
+
+    Examples
+    --------
+    >>> import numen as nm
+    >>> nm.nn.Bilinear(3, 2, 4)(nm.ones((5, 3)), nm.ones((5, 2))).shape
+    (5, 4)
+    """
+
+    weight: Parameter
+    bias: Parameter | None
+
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        dtype: Any = np.float32,
+    ) -> None:
+        super().__init__()
+        self.in1_features, self.in2_features = in1_features, in2_features
+        self.out_features = out_features
+        bound = 1.0 / math.sqrt(in1_features) if in1_features > 0 else 0.0
+        self.weight = _uniform((out_features, in1_features, in2_features), bound, dtype)
+        self.bias = _uniform((out_features,), bound, dtype) if bias else None
+
+    def forward(self, input1: Any, input2: Any) -> Any:
+        return functional.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return (
+            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
+            f"out_features={self.out_features}, bias={self.bias is not None}"
+        )
+
+
 class Flatten(Module):
     """Joins the axes from start_dim to end_dim (inclusive) into one.
 
