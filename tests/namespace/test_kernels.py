@@ -1,10 +1,12 @@
 """The texts of `test_same_source.py` with compiled kernels: the results stay NumPy's."""
 
+import numpy as np
 import pytest
 import test_same_source as texts
 from same_source import compare
 
 import numen as nm
+from numen.dispatch import primitive
 
 
 @pytest.mark.parametrize("text", texts.NAMED + texts.ROUNDED + texts.WRITES)
@@ -27,3 +29,26 @@ def test_indexing(key):
     with nm.config(engine="kernels"):
         compare(f"{texts.SETUP}r = x[{key}]")
         compare(f"{texts.SETUP}y = x * 1.0; y[{key}] += 0.5; r = y")
+
+
+@pytest.mark.parametrize(
+    "shapes", [((700, 1), (1, 700)), ((64, 80, 1), (64, 1, 90)), ((600, 1), (700,))]
+)
+def test_a_large_result_of_small_operands_runs_a_kernel(shapes, monkeypatch):
+    ran = []
+    kernel = primitive.run_kernel
+
+    def noted(row, *rest):
+        result = kernel(row, *rest)
+        ran.append((row.name, result is not None))
+        return result
+
+    monkeypatch.setattr(primitive, "run_kernel", noted)
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
+    np.testing.assert_array_equal((nm.array(a) * nm.array(b)).numpy(), a * b)
+    assert ran == [("multiply", True)]
+    ran.clear()
+    small = nm.array(a[:, :1]) * nm.array(b[..., :8])
+    np.testing.assert_array_equal(small.numpy(), a[:, :1] * b[..., :8])
+    assert ran == []

@@ -151,17 +151,19 @@ class Primitive:
 
     def compute(self, raw: Sequence[Any], params: dict[str, Any]) -> Any:
         """Evaluate on raw arguments with the engine that holds."""
+        large = 0  # elements of a result of broadcasting
         if self.ufunc is not None and len(raw) == 2:
             a, b = raw
             if type(a) is np.ndarray and type(b) is np.ndarray and a.shape != b.shape:
-                self._check_room(a, b)
+                large = self._broadcast_size(a, b)
         if not modes.ACTIVE:
             limit = modes.CHEAP_LIMIT if self.cheap else modes.LIMIT
             for a in raw:
                 if type(a) is np.ndarray and a.size >= limit:
                     break
             else:
-                return self._numpy(raw, params)
+                if large < limit:
+                    return self._numpy(raw, params)
         backend = backends.backend_of(raw) if backends.in_use() else None
         if backend is not None:
             return self._on_backend(backend, raw, params)
@@ -174,29 +176,34 @@ class Primitive:
                 data = run_kernel(self, raw, params)
         elif not self.view:
             limit = modes.CHEAP_THRESHOLD if self.cheap else modes.KERNEL_THRESHOLD
-            for a in raw:
-                if isinstance(a, np.ndarray) and a.size >= limit:
-                    if not modes.errstate_is_strict():
-                        data = run_kernel(self, raw, params)
-                    break
+            if large >= limit or any([isinstance(a, np.ndarray) and a.size >= limit for a in raw]):
+                if not modes.errstate_is_strict():
+                    data = run_kernel(self, raw, params)
         return self._numpy(raw, params) if data is None else data
 
-    def _check_room(self, a: Any, b: Any) -> None:
-        """Refuse a result of broadcasting that does not fit into memory, before NumPy makes it.
+    def _broadcast_size(self, a: Any, b: Any) -> int:
+        """How many elements the result has, where broadcasting makes it larger than an operand;
+        else 0.
 
         Raises
         ------
         MemoryError
-            If there is less memory left than the result needs.
+            If there is less memory left than the result needs, before NumPy asks for it.
         """
-        if a.size * b.size < modes.QUICK_LIMIT**2 or self.name == "matmul":
-            return
+        bound = a.size * b.size
+        if bound < modes.KERNEL_THRESHOLD or self.name == "matmul":
+            return 0
+        if a.shape[a.ndim - b.ndim :] == b.shape or b.shape[b.ndim - a.ndim :] == a.shape:
+            return 0  # the usual: a row beside a matrix
         try:
             shape = np.broadcast_shapes(a.shape, b.shape)
         except ValueError:
-            return  # the op says so itself
-        itemsize = max(a.itemsize, b.itemsize)
-        memory.check_room(math.prod(shape) * itemsize, f"a {self.name} of shape {shape}")
+            return 0  # the op says so itself
+        size = math.prod(shape)
+        if bound >= modes.QUICK_LIMIT**2:
+            itemsize = max(a.itemsize, b.itemsize)
+            memory.check_room(size * itemsize, f"a {self.name} of shape {shape}")
+        return size
 
     def _numpy(self, raw: Sequence[Any], params: dict[str, Any]) -> Any:
         """NumPy's result; its exceptions name the op and what came."""
