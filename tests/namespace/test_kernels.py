@@ -31,10 +31,8 @@ def test_indexing(key):
         compare(f"{texts.SETUP}y = x * 1.0; y[{key}] += 0.5; r = y")
 
 
-@pytest.mark.parametrize(
-    "shapes", [((700, 1), (1, 700)), ((64, 80, 1), (64, 1, 90)), ((600, 1), (700,))]
-)
-def test_a_large_result_of_small_operands_runs_a_kernel(shapes, monkeypatch):
+@pytest.mark.parametrize("shapes", [((9000, 1), (1, 50)), ((64, 150, 1), (64, 1, 140))])
+def test_a_large_result_of_smaller_operands_runs_a_kernel(shapes, monkeypatch):
     ran = []
     kernel = primitive.run_kernel
 
@@ -49,6 +47,6 @@ def test_a_large_result_of_small_operands_runs_a_kernel(shapes, monkeypatch):
     np.testing.assert_array_equal((nm.array(a) * nm.array(b)).numpy(), a * b)
     assert ran == [("multiply", True)]
     ran.clear()
-    small = nm.array(a[:, :1]) * nm.array(b[..., :8])
-    np.testing.assert_array_equal(small.numpy(), a[:, :1] * b[..., :8])
+    narrow = b[..., :2]
+    np.testing.assert_array_equal((nm.array(a) * nm.array(narrow)).numpy(), a * narrow)
     assert ran == []
