@@ -3,7 +3,7 @@
 #   make quickstart   train a small CNN on real digits with a jitted step (examples/quickstart.py)
 #   make test         the tests and the doctests
 #   make lint         ruff, mypy, the layer contract
-#   make fuzz         10,000 random programs, eager against jit against the Python target
+#   make fuzz         10,000 random programs, eager against jit, the Python target, vmap and jvp
 #   make same-source  425 expressions and 74 programs, the same text in NumPy and numen
 #   make numpy-tests  NumPy's own test files run against numen (ARGS="numpy/lib/tests/test_function_base.py")
 #   make oracle       values and gradients on torch's own sample inputs (ARGS="--only einsum --verbose")

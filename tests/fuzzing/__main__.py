@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import collections
+import functools
 import os
 import subprocess
 import sys
 import time
 import traceback
 import warnings
+from collections.abc import Callable
 
 from tests.fuzzing.against_numpy import WAYS, compare
 from tests.fuzzing.check import DifferenceError, check
-from tests.fuzzing.generate import generate
+from tests.fuzzing.generate import Program, generate
+from tests.fuzzing.transformed import compare_jvp, compare_vmap
 
 BATCH = 500
 
@@ -41,9 +44,14 @@ def run_batch(first: int, count: int) -> int:
         except Exception as error:
             differences += 1
             report(seed, error, program.source)
-        for way in WAYS:
+        checks: list[Callable[[Program], object]] = [
+            *[functools.partial(compare, way=way) for way in WAYS],
+            compare_vmap,
+            compare_jvp,
+        ]
+        for agrees in checks:
             try:
-                compare(program, way)
+                agrees(program)
             except Exception as error:
                 differences += 1
                 report(seed, error, program.source)
