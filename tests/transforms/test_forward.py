@@ -259,3 +259,27 @@ def test_sixteen_threads():
     for t in threads:
         t.join()
     assert results == [[6.0 * i] * 30 for i in range(16)]
+
+
+def test_an_integer_array_takes_the_value_and_no_tangent():
+    def f(x):
+        whole = nm.zeros(2, int)
+        whole[:] = x * 2
+        nm.copyto(whole, x * 3, casting="unsafe")
+        return whole * x, x.copy().reshape(2, 1)[0] * 1
+
+    y, dy = nm.jvp(f, (nm.array([1.5, 2.0]),), (nm.array([1.0, 1.0]),))
+    assert y[0].tolist() == [6, 12]
+    assert dy[0].tolist() == [4, 6]
+
+
+def test_copies_of_0d_arrays_stay_writable_arrays():
+    def f(x):
+        total = nm.array(x[0]).copy()  # a 0-d array, no scalar
+        x.sum(out=total)
+        total[...] = total * 2
+        return total
+
+    x = nm.array([1.0, 2.0])
+    same(nm.jvp(f, (x,), (x,))[1], 6)
+    same(nm.vmap(f)(nm.array([[1.0, 2.0], [3.0, 4.0]])), [6, 14])

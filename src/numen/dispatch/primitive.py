@@ -74,6 +74,9 @@ class Primitive:
         () -> [(args, params, exception class)] bad inputs for the generated tests.
     """
 
+    of_scalars = False
+    """Whether the result is a scalar only where the first argument is one."""
+
     def __init__(
         self,
         name: str,

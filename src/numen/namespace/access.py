@@ -244,7 +244,9 @@ class Access(Attributes):
             target = _getitem(self, index=parsed.entries)
         else:
             if isinstance(source, ArrayCore) and source._d.ndim and not parsed.ellipsis:
-                np.empty(1, self._d.dtype)[0] = source._d  # raises where NumPy does
+                framed = type(source._d) is backends.FRAME
+                given = np.zeros(source._d.shape) if framed else source._d
+                np.empty(1, self._d.dtype)[0] = given  # raises where NumPy does
             target = element_view(self, parsed.entries)
         views.write(target, source, "setitem", casting="unsafe")
 

@@ -282,7 +282,8 @@ class Methods(Attributes):
     def fill(self, /, value: Any) -> None:
         """Write one value into every element."""
         if self._v is SCALAR:
-            self._d.copy().fill(unwrapped(value))  # as NumPy's scalar, which does not change
+            if type(self._d) is np.ndarray:
+                self._d.copy().fill(unwrapped(value))  # as NumPy's scalar, which does not change
             return
         if self._d.dtype.kind in "OV" and not is_differentiable(self._d.dtype):
             views.check_writable(self, "fill")

@@ -71,6 +71,8 @@ where = Primitive(
 class _OfScalars(Primitive):
     """A row whose result is a scalar where its argument is one, as np.float64's astype and copy."""
 
+    of_scalars = True
+
     def finish(self, args: tuple[Any, ...], params: dict[str, Any], data: Any) -> Any:
         if isinstance(args[0], ArrayCore) and args[0]._v is SCALAR:
             data = data[()]

@@ -148,8 +148,10 @@ def _finished(
 ) -> Any:
     """Wrap an op's Frame as `Primitive.finish` wraps raw results: scalars, views, nodes."""
     element = prim.name == "getitem" and all([type(i) is int for i in params["index"]])
-    scalar = not frame.shape and (not prim.view or element)
     source = args[0]
+    scalar = not frame.shape and (not prim.view or element)
+    if prim.of_scalars:
+        scalar = scalar and source._v is SCALAR
     value = frame.value
     shared = value._v is not None and any([views.share_memory(value, a) for a in low])
     shared = shared or any([value is a for a in low])

@@ -13,7 +13,7 @@ import numpy as np
 
 from numen.dispatch import core, modes, slots, views
 from numen.dispatch.backward import register_of
-from numen.dispatch.core import ArrayCore, Cell, View
+from numen.dispatch.core import ArrayCore, Cell, View, is_differentiable
 from numen.dispatch.frames.frame import Frame
 from numen.dispatch.frames.level import VMAP, Level
 from numen.dispatch.frames.looking import detached, level_of, top_level
@@ -30,7 +30,9 @@ def write(x: ArrayCore, value: Any, op: str, casting: str) -> None:
     """
     level = top_level([a for a in (x, value) if isinstance(a, ArrayCore)], op)
     given = value._d if level_of(value) == level.depth else None
-    differs = given is not None and (given.mapped or given.tangent is not None)
+    # an integer array takes no tangent
+    tangent = given.tangent if given is not None and is_differentiable(x._d.dtype) else None
+    differs = given is not None and (given.mapped or tangent is not None)
     if level_of(x) < level.depth or (given is not None and given.mapped and not x._d.mapped):
         if not differs:
             views.write(x, given.value if given is not None else value, op, casting)
@@ -43,7 +45,6 @@ def write(x: ArrayCore, value: Any, op: str, casting: str) -> None:
             low = _even(low, given is not None and given.mapped, frame.ndim)
         views.write(frame.value, low, op, casting)
         return
-    tangent = given.tangent if given is not None else None
     if frame.tangent is not None or tangent is not None:
         _own_tangent(x)
         views.write(x._d.tangent, 0 if tangent is None else tangent, op, "unsafe")
