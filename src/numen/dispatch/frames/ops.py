@@ -147,11 +147,14 @@ def _finished(
     prim: Any, args: Sequence[Any], params: dict[str, Any], frame: Frame, low: Sequence[Any]
 ) -> Any:
     """Wrap an op's Frame as `Primitive.finish` wraps raw results: scalars, views, nodes."""
-    element = prim.name == "getitem" and all([type(i) is int for i in params["index"]])
     source = args[0]
-    scalar = not frame.shape and (not prim.view or element)
-    if prim.of_scalars:
-        scalar = scalar and source._v is SCALAR
+    if frame.mapped:
+        element = prim.name == "getitem" and all([type(i) is int for i in params["index"]])
+        scalar = not frame.shape and (not prim.view or element) and prim.name != "where"
+        if prim.of_scalars:
+            scalar = scalar and source._v is SCALAR
+    else:
+        scalar = frame.value._v is SCALAR
     value = frame.value
     shared = value._v is not None and any([views.share_memory(value, a) for a in low])
     shared = shared or any([value is a for a in low])
