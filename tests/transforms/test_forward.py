@@ -283,3 +283,27 @@ def test_copies_of_0d_arrays_stay_writable_arrays():
     x = nm.array([1.0, 2.0])
     same(nm.jvp(f, (x,), (x,))[1], 6)
     same(nm.vmap(f)(nm.array([[1.0, 2.0], [3.0, 4.0]])), [6, 14])
+
+
+def test_results_that_are_no_arrays():
+    x = nm.array([1.0, 2.0])
+    y, dy = nm.jvp(lambda v: (v, 3, 2.5), (x,), (x,))
+    assert [part.item() for part in y[1:]] == [3, 2.5]
+    assert [part.item() for part in dy[1:]] == [0, 0]
+    with pytest.raises(TransformError, match="must return arrays"):
+        nm.jvp(lambda v: (v, "text"), (x,), (x,))
+    _, _, aux = nm.jvp(lambda v: (v, ("text", v)), (x,), (x,), has_aux=True)
+    assert aux[0] == "text"
+    assert aux[1].tolist() == [1, 2]
+
+
+def test_a_view_by_einsum_is_a_view_inside():
+    def f(x):
+        y = x * 1.0
+        turned = nm.einsum("ij->ji", y)
+        turned[0] = 0.0
+        return y
+
+    x = nm.ones((2, 3))
+    assert nm.jvp(f, (x,), (x,))[1].tolist() == [[0, 1, 1]] * 2
+    assert nm.vmap(f)(nm.ones((4, 2, 3))).sum().item() == 16

@@ -375,3 +375,15 @@ def test_a_write_below_the_transform_is_seen_by_the_backward_pass():
 
         with pytest.raises(GradientError, match=r"multiply saved .* written in place"):
             outer(nm.grad(f))(held)
+
+
+def test_axes_errors_and_masks_inside():
+    m = nm.ones((3, 2, 2))
+    with pytest.raises(np.exceptions.AxisError):
+        nm.vmap(lambda a: nm.swapaxes(a, 0, 2))(m)
+    with pytest.raises(ValueError, match="axes"):
+        nm.vmap(lambda a: nm.transpose(a, (0, 1, 2)))(m)
+    with pytest.raises(TransformError, match="the count of a boolean mask"):
+        nm.vmap(lambda a: a[a > 0])(m)
+    mask = nm.array([True, False])  # the same for all examples
+    assert nm.vmap(lambda a: a[mask])(m).shape == (3, 1, 2)

@@ -14,6 +14,7 @@ import numpy as np
 
 from numen.dispatch import core, modes
 from numen.dispatch.core import ArrayCore
+from numen.errors import ShapeError
 
 from_nested: Callable[[Any, Any], Any] | None = None
 """`namespace.creation`'s array of nested sequences, which stacks Arrays with gradients; filled
@@ -57,6 +58,35 @@ def operands(*values: Any) -> tuple[Any, ...]:
     if any([isinstance(v, ArrayCore) for v in out]):
         return out
     return tuple([core.wrap(np.asarray(v)[()]) for v in out])
+
+
+def arrays_in(value: Any) -> list[ArrayCore]:
+    """The Arrays in nested lists, tuples and dicts."""
+    if isinstance(value, ArrayCore):
+        return [value]
+    if isinstance(value, dict):
+        value = tuple(value.values())
+    return [a for v in value for a in arrays_in(v)] if isinstance(value, (list, tuple)) else []
+
+
+def even_value(value: Any, rank: int) -> Any:
+    """A batched value to be assigned, with exactly `rank` axes behind its batch axis: NumPy leaves
+    out leading axes of one element.
+
+    Raises
+    ------
+    ShapeError
+        If an axis that is one too many has another extent than 1.
+    """
+    size, *shape = value.shape
+    extra = len(shape) - rank
+    if any([n != 1 for n in shape[: max(extra, 0)]]):
+        raise ShapeError(
+            f"setitem: could not broadcast a value of shape {tuple(shape)} into a view of {rank} "
+            "axes"
+        )
+    shape = shape[extra:] if extra > 0 else [1] * -extra + shape
+    return value.reshape((size, *shape))
 
 
 def unwrap_nested(value: Any) -> Any:

@@ -74,9 +74,6 @@ class Primitive:
         () -> [(args, params, exception class)] bad inputs for the generated tests.
     """
 
-    of_scalars = False
-    """Whether the result is a scalar only where the first argument is one."""
-
     def __init__(
         self,
         name: str,
@@ -244,7 +241,7 @@ class Primitive:
     def finish(self, args: tuple[Any, ...], params: dict[str, Any], data: Any) -> Any:
         """Wrap a raw result: view bookkeeping, then the gradient node."""
         if backends.in_use() and not isinstance(data, (np.ndarray, np.generic)):
-            result = self._wrap_backend(data, params)
+            result = self._wrap_backend(args, data, params)
         else:
             result = core.wrap(data)
             if not isinstance(result, ArrayCore):
@@ -275,12 +272,15 @@ class Primitive:
                     break
         return result
 
-    def _wrap_backend(self, data: Any, params: dict[str, Any]) -> Any:
+    def gives_scalar(self, source: Any, params: dict[str, Any]) -> bool:
+        """Whether NumPy gives a scalar where the result has no axes; source: the first argument."""
+        return not self.view
+
+    def _wrap_backend(self, args: tuple[Any, ...], data: Any, params: dict[str, Any]) -> Any:
         """Wrap another backend's result, which is never a scalar: flag what NumPy makes one."""
         if not backends.is_backend_array(data):
             return core.wrap(data)
-        element = self.name == "getitem" and all([type(i) is int for i in params["index"]])
-        if data.ndim or (self.view and not element):
+        if data.ndim or not self.gives_scalar(args[0], params):
             return core.ARRAY(data)
         return core.ARRAY(data.copy() if self.view else data, None, SCALAR)
 

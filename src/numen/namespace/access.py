@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from numen.dispatch import backends, core, modes, places, views
+from numen.dispatch import backends, core, frames, modes, places, views
 from numen.dispatch.backends import module_of, placed_like
 from numen.dispatch.convert import as_array, operand
 from numen.dispatch.core import SCALAR, ArrayCore, Cell, View
@@ -127,6 +127,9 @@ class Access(Attributes):
     def _positions(self, key: Any) -> Any:
         """Positions in the flattened array of the elements that an index with masks picks."""
         self._leaves("boolean mask")
+        for mask in calling.arrays_in((key,), {}):
+            if type(mask._d) is backends.FRAME:
+                frames.concrete(mask._d, "the count of a boolean mask")  # raises if it differs
         data = self._d
         every = module_of(data).arange(data.size).reshape(data.shape)
         positions = every[_placed(indexing.raw(key), data)]

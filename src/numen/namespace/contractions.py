@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from numen.dispatch import views
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import ArrayCore
 from numen.errors import describe
@@ -101,7 +102,7 @@ def _as_view(operands: Sequence[Any]) -> Any:
         return None
     term = _single(x, labels, 0)
     result = transpose(term.array, [term.labels.index(k) for k in output])
-    return result if not result._d.size or np.may_share_memory(result._d, x._d) else None
+    return result if not result._d.size or views.share_memory(result, x) else None
 
 
 def _recorded(*operands: Any, out: Any, optimize: Any, dtype: Any, order: str, casting: Any) -> Any:

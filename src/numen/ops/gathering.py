@@ -15,12 +15,12 @@ import numpy as np
 
 from numen.dispatch import core
 from numen.dispatch.backends import module_of
+from numen.dispatch.convert import even_value
 from numen.dispatch.derived import align
 from numen.dispatch.primitive import Primitive
 from numen.errors import ShapeError, describe
 from numen.ops.common import constant, ndim, zeros
 from numen.ops.comparisons import equal
-from numen.ops.indexing import even_value
 from numen.ops.samples import DType, Errors, Inputs, Rng, draw
 from numen.ops.selection import where
 from numen.ops.shape import broadcast_to, transpose

@@ -14,6 +14,7 @@ import numpy as np
 
 from numen.dispatch import core
 from numen.dispatch.backends import module_of
+from numen.dispatch.convert import even_value
 from numen.dispatch.derived import linear
 from numen.dispatch.primitive import Primitive
 from numen.errors import ShapeError, describe
@@ -63,6 +64,9 @@ def _getitem_errors() -> Errors:
 
 class _Picking(Primitive):
     """A row that gives back text, dates, records and Python objects as they are."""
+
+    def gives_scalar(self, source: Any, params: dict[str, Any]) -> bool:
+        return all([type(i) is int for i in params["index"]])
 
     def finish(self, args: tuple[Any, ...], params: dict[str, Any], data: Any) -> Any:
         source = core.unwrap(args[0])
@@ -175,25 +179,6 @@ def _setitem_batch(size: int, args: Sequence[Any], axes: Sequence[bool], path: P
     elif ndim(value) > ndim(region):  # must not meet the batch axis
         value = even_value(value.reshape((1, *value.shape)), ndim(region))[0]
     return setitem(base, value, path=tuple([_batched_step(size, *step) for step in path]))
-
-
-def even_value(value: Any, rank: int) -> Any:
-    """A batched value with exactly `rank` axes behind its batch axis.
-
-    Raises
-    ------
-    ShapeError
-        If an axis that is one too many has another extent than 1.
-    """
-    size, *shape = value.shape
-    extra = len(shape) - rank
-    if any([n != 1 for n in shape[: max(extra, 0)]]):
-        raise ShapeError(
-            f"setitem: could not broadcast a value of shape {tuple(shape)} into a view of {rank} "
-            "axes"
-        )
-    shape = shape[extra:] if extra > 0 else [1] * -extra + shape
-    return value.reshape((size, *shape))
 
 
 def _batched_step(

@@ -55,7 +55,14 @@ def _where_errors() -> Errors:
     return [((np.ones(3, np.bool_), np.ones(4), np.ones(4)), {}, ValueError)]
 
 
-where = Primitive(
+class _Arrays(Primitive):
+    """A row of a function of NumPy's that gives arrays, without axes too."""
+
+    def gives_scalar(self, source: Any, params: dict[str, Any]) -> bool:
+        return False
+
+
+where = _Arrays(
     "where",
     np.where,
     vjp=_where_vjp,
@@ -71,7 +78,8 @@ where = Primitive(
 class _OfScalars(Primitive):
     """A row whose result is a scalar where its argument is one, as np.float64's astype and copy."""
 
-    of_scalars = True
+    def gives_scalar(self, source: Any, params: dict[str, Any]) -> bool:
+        return isinstance(source, ArrayCore) and source._v is SCALAR
 
     def finish(self, args: tuple[Any, ...], params: dict[str, Any], data: Any) -> Any:
         if isinstance(args[0], ArrayCore) and args[0]._v is SCALAR:

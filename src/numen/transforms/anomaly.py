@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from numen.dispatch import core, modes, places
+from numen.dispatch.convert import arrays_in
 from numen.dispatch.core import ArrayCore, Leaf
 from numen.dispatch.visitor import Visitor
 from numen.transforms.findings import (
     Found,
-    arrays_of,
     came_with,
     counted,
     error_for,
@@ -200,7 +200,7 @@ class Watch:
         found = self.found(data, came)
         if found is not None:
             text = f"forward {name}: {counted(found, 'the result', came)}"
-            arguments = arrays_of((args, params))
+            arguments = arrays_in((args, params))
             raise error_for(name, "forward", text, places.here(), found, arguments)
 
     # ------------------------------------------------------------ backward
@@ -279,7 +279,7 @@ class _Visits:
             self._clean = False
             return
         text = f"backward of {node.name()}: {counted(found, 'a gradient', came)}"
-        arguments = [*arrays_of(saved), node.parents[number]]
+        arguments = [*arrays_in(saved), node.parents[number]]
         raise error_for(node.name(), "backward", text, places.place_of(node), found, arguments)
 
     def _look(self, node: Any, g: Any, what: str) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from numen.dispatch import backends, core, places
 from numen.dispatch.backends import module_of
+from numen.dispatch.convert import arrays_in
 from numen.dispatch.core import ArrayCore, Node, View
 from numen.errors import AnomalyError, describe
 
@@ -139,17 +140,8 @@ def _values(given: Any) -> Iterator[Any]:
         yield given
 
 
-def arrays_of(given: Any) -> list[Any]:
-    """The Arrays in arguments."""
-    if isinstance(given, ArrayCore):
-        return [given]
-    if isinstance(given, dict):
-        given = tuple(given.values())
-    return [a for v in given for a in arrays_of(v)] if isinstance(given, (list, tuple)) else []
-
-
 def is_array(value: Any) -> bool:
-    return bool(arrays_of(value))
+    return bool(arrays_in(value))
 
 
 # ------------------------------------------------------------ parameters

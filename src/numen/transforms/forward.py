@@ -15,7 +15,7 @@ from numen.dispatch import core, slots
 from numen.dispatch.convert import as_array
 from numen.dispatch.core import ArrayCore, is_differentiable
 from numen.dispatch.frames import JVP, Frame, Level
-from numen.errors import DTypeError, ShapeError, describe
+from numen.errors import DTypeError, ShapeError, TransformError, describe
 from numen.transforms.reverse import vjp
 from numen.transforms.trees import Structure, flatten
 
@@ -76,7 +76,7 @@ def jvp(
         pairs = [_parts(x, level) for x in leaves]
         if has_aux:
             more, aux_structure = flatten(aux)
-            aux = aux_structure.unflatten([_parts(x, level)[0] for x in more])
+            aux = aux_structure.unflatten([_below(x, level) for x in more])
     outputs = out_structure.unflatten([value for value, _ in pairs])
     derivative = out_structure.unflatten([tangent for _, tangent in pairs])
     return (outputs, derivative, aux) if has_aux else (outputs, derivative)
@@ -104,10 +104,21 @@ def _any(t: Any) -> bool:
     return bool((t != 0).any())
 
 
+def _below(x: Any, level: Level) -> Any:
+    """A value without its tangent, as one from outside the transform."""
+    inside = isinstance(x, ArrayCore) and type(x._d) is Frame and x._d.level is level
+    return x._d.value if inside else x
+
+
 def _parts(x: Any, level: Level) -> tuple[Any, Any]:
     """A result and its tangent."""
     if not isinstance(x, ArrayCore):
-        return x, np.zeros((), np.float64)[()] if isinstance(x, float) else x
+        if not isinstance(x, (bool, int, float, complex)):
+            raise TransformError(
+                f"jvp: f must return arrays, or containers of them, got {describe(x)}. Hint: "
+                "has_aux passes a second result on"
+            )
+        x = as_array(x)
     if type(x._d) is Frame and x._d.level is level:
         value, tangent = x._d.value, x._d.tangent
     else:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from numen.dispatch import core, modes, slots
+from numen.dispatch.convert import arrays_in
 from numen.dispatch.core import SCALAR, ArrayCore, is_differentiable
 from numen.dispatch.frames.frame import Frame, below
 from numen.dispatch.frames.level import JVP, VMAP, Level
@@ -26,14 +27,14 @@ def on_host(function: Callable[..., Any], name: str, args: Any, kwargs: dict[str
     GradientError
         If a tangent reaches a floating result: the function has no derivative.
     """
-    arrays = _arrays_in((args, kwargs))
+    arrays = arrays_in((args, kwargs))
     level = top_level(arrays, name)
     if level.kind == VMAP and (name.startswith("save") or any([hasattr(a, "write") for a in args])):
         below(next(a._d for a in arrays if type(a._d) is Frame), f"{name}()")  # a file's
     if level.kind == JVP:
         tangents = [a for a in arrays if level_of(a) == level.depth and a._d.tangent is not None]
         result = function(*_at(args, level, None), **_at(kwargs, level, None))
-        found = [a for a in _arrays_in(result) if is_differentiable(a._d.dtype)]
+        found = [a for a in arrays_in(result) if is_differentiable(a._d.dtype)]
         if tangents and found:
             raise GradientError(
                 f"jvp: {name} has no derivative here; got {describe(*tangents)}. Hint: detach() "
@@ -44,16 +45,6 @@ def on_host(function: Callable[..., Any], name: str, args: Any, kwargs: dict[str
         return function(*_at(args, level, None), **_at(kwargs, level, None))
     results = [function(*_at(args, level, i), **_at(kwargs, level, i)) for i in range(level.size)]
     return _stacked(results, level, name)
-
-
-def _arrays_in(value: Any) -> list[ArrayCore]:
-    if isinstance(value, ArrayCore):
-        return [value]
-    if isinstance(value, (list, tuple)):
-        return [a for v in value for a in _arrays_in(v)]
-    if isinstance(value, dict):
-        return [a for v in value.values() for a in _arrays_in(v)]
-    return []
 
 
 def _at(value: Any, level: Level, i: int | None) -> Any:
@@ -88,7 +79,7 @@ def _stacked(results: list[Any], level: Level, name: str) -> Any:
             )
         rows = [slots.primitive("reshape")(r, shape=(1, *r._d.shape)) for r in results]
         value = slots.primitive("concatenate")(*rows, axis=0)
-        return core.ARRAY(Frame(level, value, True), None, SCALAR if not first._d.shape else None)
+        return core.ARRAY(Frame(level, value, True), None, SCALAR if first._v is SCALAR else None)
     if isinstance(first, (tuple, list)):
         parts = [_stacked(list(p), level, name) for p in zip(*results, strict=True)]
         return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)

@@ -103,7 +103,7 @@ class Frame:
 
     # ------------------------------------------------------------ values
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return np.array(concrete(self, "the values"), dtype)
+        return np.array(exported(self, "NumPy's use of the values"), dtype)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if not self.level.active:
@@ -171,14 +171,14 @@ class Frame:
     def transpose(self, *axes: Any) -> Any:
         if len(axes) == 1 and not isinstance(axes[0], int):
             axes = () if axes[0] is None else tuple(axes[0])
-        order = tuple([a % self.ndim for a in axes]) if axes else tuple(range(self.ndim))[::-1]
         np.empty(self.shape, np.bool_).transpose(axes or None)  # raises where NumPy does
+        order = tuple([a % self.ndim for a in axes]) if axes else tuple(range(self.ndim))[::-1]
         return slots.primitive("transpose")(core.ARRAY(self), axes=order)._d
 
     def swapaxes(self, axis1: int, axis2: int) -> Any:
+        np.empty(self.shape, np.bool_).swapaxes(axis1, axis2)  # raises where NumPy does
         order = list(range(self.ndim))
         order[axis1], order[axis2] = order[axis2], order[axis1]
-        np.empty(self.shape, np.bool_).swapaxes(axis1, axis2)
         return slots.primitive("transpose")(core.ARRAY(self), axes=tuple(order))._d
 
     @property

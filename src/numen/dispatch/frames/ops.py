@@ -149,10 +149,7 @@ def _finished(
     """Wrap an op's Frame as `Primitive.finish` wraps raw results: scalars, views, nodes."""
     source = args[0]
     if frame.mapped:
-        element = prim.name == "getitem" and all([type(i) is int for i in params["index"]])
-        scalar = not frame.shape and (not prim.view or element) and prim.name != "where"
-        if prim.of_scalars:
-            scalar = scalar and source._v is SCALAR
+        scalar = not frame.shape and prim.gives_scalar(source, params)
     else:
         scalar = frame.value._v is SCALAR
     value = frame.value

@@ -13,11 +13,12 @@ import numpy as np
 
 from numen.dispatch import core, modes, slots, views
 from numen.dispatch.backward import register_of
+from numen.dispatch.convert import even_value
 from numen.dispatch.core import ArrayCore, Cell, View, is_differentiable
 from numen.dispatch.frames.frame import Frame
 from numen.dispatch.frames.level import VMAP, Level
 from numen.dispatch.frames.looking import detached, level_of, top_level
-from numen.errors import ShapeError, TransformError, describe
+from numen.errors import TransformError, describe
 
 
 def write(x: ArrayCore, value: Any, op: str, casting: str) -> None:
@@ -52,25 +53,12 @@ def write(x: ArrayCore, value: Any, op: str, casting: str) -> None:
 
 
 def _even(value: Any, mapped: bool, rank: int) -> Any:
-    """A value with `rank` axes behind its batch axis, or without one with at most so many.
-
-    Raises
-    ------
-    ShapeError
-        If an axis that is one too many has another extent than 1.
-    """
-    front = value._d.shape[:1] if mapped else ()
-    shape = list(value._d.shape[len(front) :])
-    extra = len(shape) - rank
-    if not mapped and extra <= 0:
+    """A value with `rank` axes behind its batch axis, or without one with at most so many."""
+    if mapped:
+        return even_value(value, rank)
+    if value._d.ndim <= rank:
         return value
-    if any([n != 1 for n in shape[: max(extra, 0)]]):
-        raise ShapeError(
-            f"setitem: could not broadcast a value of shape {tuple(shape)} into a view of {rank} "
-            "axes"
-        )
-    shape = shape[extra:] if extra > 0 else [1] * -extra + shape
-    return slots.primitive("reshape")(value, shape=(*front, *shape))
+    return even_value(value.reshape((1, *value._d.shape)), rank)[0]
 
 
 def _lift_memory(x: ArrayCore, level: Level, op: str) -> None:
