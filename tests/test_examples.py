@@ -91,6 +91,19 @@ def test_every_benchmark_runs(monkeypatch):
 
 
 @pytest.mark.usefixtures("benchmarks")
+def test_both_sides_are_timed_in_turns():
+    module = load(ROOT / "benchmarks/in_turns.py")
+    calls = []
+    ours, other = module.ratio(lambda: calls.append("a"), lambda: calls.append("b"), 2)
+    assert calls == ["a", "b"] * 4
+    assert ours > 0 < other
+    ((text, watched, step),) = module.anomaly()
+    assert "anomaly" in text
+    watched()
+    step()
+
+
+@pytest.mark.usefixtures("benchmarks")
 def test_the_table_says_ok_miss_or_failed():
     import bench
 
