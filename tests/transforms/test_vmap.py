@@ -387,3 +387,18 @@ def test_axes_errors_and_masks_inside():
         nm.vmap(lambda a: a[a > 0])(m)
     mask = nm.array([True, False])  # the same for all examples
     assert nm.vmap(lambda a: a[mask])(m).shape == (3, 1, 2)
+
+
+def test_numbers_out_of_range_are_as_in_one_example():
+    bytes_ = nm.array(np.array([[1, 2], [3, 4]], np.uint8))
+
+    def added(a):
+        nm.add.at(a, [0], -1)
+        return a
+
+    expected = bytes_.numpy().copy()
+    for row in expected:
+        np.add.at(row, [0], -1)
+    same(nm.vmap(added)(bytes_.copy()), expected)
+    with pytest.raises(OverflowError, match="out of bounds"):
+        nm.vmap(lambda a: nm.copyto(a, -1, where=a > 0, casting="unsafe"))(bytes_.copy())

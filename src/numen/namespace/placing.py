@@ -326,6 +326,8 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
             return NotImplemented  # NumPy raises
     if where is not True:
         mask = as_array(where, np.bool_)
+        if type(source) is int:
+            np.asarray(source, x._d.dtype)  # raises where it does not fit, as without a mask
         if isinstance(source, ArrayCore) and source._d.dtype != x._d.dtype:
             source = table["cast"](source, dtype=x._d.dtype)
         source = table["where"](mask, source, current(x))

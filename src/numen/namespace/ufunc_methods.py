@@ -177,7 +177,10 @@ def _at(negated: bool) -> Method:
         if isinstance(value, ArrayCore):
             value = beside(b, a)
         else:
-            value = as_array(value, np.result_type(a._d.dtype, value))
+            common = np.result_type(a._d.dtype, value)
+            if isinstance(value, int):  # one that does not fit wraps here, as NumPy's does
+                value = np.asarray(value).astype(common)
+            value = as_array(value, common)
         if not np.can_cast(value._d.dtype, a._d.dtype, "same_kind"):
             return NotImplemented  # NumPy says why
         if negated:
