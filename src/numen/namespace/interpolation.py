@@ -100,7 +100,7 @@ def _stretch_of(at: Any, inner: Any) -> Any:
     if modes.ACTIVE and modes.state.recorder is not None:
         below = table["less_equal"](inner, at.reshape((*at.shape, 1)))
         return table["sum"](below, axis=(at.ndim,), keepdims=False)
-    found = module_of(inner._d).searchsorted(inner._d, at._d, side="right")
+    found = module_of(inner._d, at._d).searchsorted(inner._d, at._d, side="right")
     return wrap_results(found, "interp")
 
 
